@@ -374,9 +374,14 @@ class Catalog:
         return tuple(sorted({part for framework in self.frameworks for part in framework.examples}))
 
     @cached_property
-    def ids(self) -> frozenset[str]:
-        """Names of variables that only tell runs, processes and files apart."""
-        return frozenset(name for framework in self.frameworks for name in framework.ids)
+    def addresses(self) -> tuple[str, ...]:
+        """How options, environment variables and schemes begin behind which an address stands."""
+        return tuple(sorted({name for framework in self.frameworks for name in framework.addresses}))
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """Functions that only take names of files, folders and runs, and addresses."""
+        return frozenset(name for framework in self.frameworks for name in framework.labels)
 
     @cached_property
     def testing(self) -> frozenset[str]:

@@ -11,11 +11,12 @@ from functools import partial
 from typing import Final, TypeVar
 
 from detlint.ir import ops as op
-from detlint.ir.code import VALUES, Code, Function
+from detlint.ir.code import Code, Function
 from detlint.ir.places import Place
 from detlint.model import always, growth
 from detlint.model.asserted import is_empty_by_assertion
 from detlint.model.escapes import Escapes
+from detlint.model.labels import is_label
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.places import call_of
 from detlint.model.trials import SHAPES
@@ -219,15 +220,8 @@ class Sinks:
         names = (self._catalog.canonical(meaning.name(function, function.ops[call][1])) for call in calls)
         return any(self._catalog.entries[i].seeds for name in names for i in self._catalog.calls.get(name, ()))
 
-    def _tells_apart(self, function: Function, at: int, _: Meaning) -> bool:
-        for use in function.ends(at, VALUES):
-            taking, strings = function.ops[use.op], function.code.strings
-            named = function.text(taking[1]) if taking[0] == op.STORE else ""
-            if taking[0] == op.SET_ATTR and use.place == 3:
-                named = strings[taking[2]]
-            if named in self._catalog.ids:
-                return True
-        return False
+    def _tells_apart(self, function: Function, at: int, meaning: Meaning) -> bool:
+        return is_label(self._catalog, partial(self._name, meaning), function, at)
 
     def _unread_parts(self, function: Function, at: int, _: Meaning) -> frozenset[int]:
         in_sight = function.number > 0 or function.is_main(at)
