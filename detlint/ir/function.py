@@ -158,8 +158,9 @@ class Function(Body):
 
     def condition(self, choice: int) -> int:
         """The test that decides which arm a `CHOICE` gives."""
-        end = next(at for at in range(choice, -1, -1) if self.ops[at][0] == op.END)
-        return self.ops[next(mark for mark, parts in self.flow.parts.items() if parts[-1] == end)][1]
+        while self.ops[choice][0] != op.END:
+            choice -= 1
+        return self.ops[self.opened[choice]][1]
 
     def ends(self, value: int, codes: Container[int]) -> Iterator[Use]:
         """The uses of a value, and of what ops of some codes make of it, that aren't such ops; and those of which no one uses anything."""
