@@ -364,8 +364,6 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The method by which they hand what they do to a pipeline that is compiled."""
     weights: tuple[str, ...] = ()
     """Names of parameters that are handed stored weights, which carry no gradients."""
-    masks: tuple[str, ...] = ()
-    """Endings of the names of tensors that hold zeros and ones, whatever their type."""
     leaves: tuple[str, ...] = ()
     """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
     inputs: tuple[str, ...] = ()

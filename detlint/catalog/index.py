@@ -535,11 +535,6 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.pipelines)
 
     @cached_property
-    def masks(self) -> tuple[str, ...]:
-        """Endings of the names of tensors that hold zeros and ones."""
-        return tuple(sorted({ending for framework in self.frameworks for ending in framework.masks}))
-
-    @cached_property
     def whole(self) -> frozenset[str]:
         """Types of whole numbers, and functions that give tensors of them."""
         return frozenset(name for framework in self.frameworks for name in framework.whole)

@@ -28,18 +28,24 @@ def is_label(catalog: Catalog, name: Callable[[Function, int], str], function: F
         name: gives the full name of what a call calls.
     """
 
+    found = set[int]()
+
     def role(function: Function, call: int, _: int) -> Role:
         called = name(function, call)
-        return "ends" if called in catalog.labels else "passes" if called in _MAKES_TEXTS else ""
+        if called in catalog.labels:
+            found.add(call)
+            return "ends"
+        return "passes" if called in _MAKES_TEXTS else ""
 
     def passes(method: str) -> bool:
         return method in _TEXTS or method in catalog.all_drawing_words
 
     def ends(function: Function, use: Use) -> bool:
-        return _told_before(function, use).startswith(catalog.addresses)
+        if _told_before(function, use).startswith(catalog.addresses):
+            found.add(use.op)
+        return use.op in found
 
-    unused = Unused(function, Worth(role, passes, sinks=ends))
-    return unused.holds(at) and unused.ended
+    return Unused(function, Worth(role, passes, sinks=ends)).holds(at) and bool(found)
 
 
 def _told_before(function: Function, use: Use) -> str:
