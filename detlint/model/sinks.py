@@ -247,7 +247,7 @@ class Sinks:
 
         def role(function: Function, call: int, _: int) -> Role:
             name = meaning.name(function, function.ops[call][1])
-            if "::" in name or "." not in name or not _is_called_nothing(function, call):
+            if "::" in name or "." not in name or not _is_bound(function, call):
                 return ""
             tried.append(name)
             return "passes"
@@ -432,10 +432,9 @@ def _is_kept(function: Function, at: int, _: Meaning) -> bool:
     return bool(uses) and all(function.ops[use.op][0] in KEEP for use in uses)
 
 
-def _is_called_nothing(function: Function, call: int) -> bool:
-    """Whether what a call gives is called `_`, as Python calls what nobody needs."""
-    stored = [function.ops[use.op] for use in function.users[call]]
-    return bool(stored) and all(part[0] == op.STORE and function.text(part[1]) == "_" for part in stored)
+def _is_bound(function: Function, call: int) -> bool:
+    """Whether what a call gives is only kept under names."""
+    return bool(function.users[call]) and all(function.ops[use.op][0] == op.STORE for use in function.users[call])
 
 
 def _is_kept_alone(function: Function, at: int, meaning: Meaning) -> bool:
