@@ -12,7 +12,6 @@ from typing import Final, TypeGuard
 from detlint.catalog import SHUFFLED
 from detlint.checks.expressions import settle
 from detlint.checks.factors import is_cancelled
-from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.handing import Handing
 from detlint.checks.kin import Kin
@@ -216,8 +215,6 @@ class Constants:
 
     def _kept_from(self, module: Module, function: Function, index: int) -> str:
         """Why the flow never comes to a site of a function; "" where it may."""
-        if name := self._never_taken(module, function, index):
-            return f"every call gives `{name}` what leads elsewhere"
         if test := self._ruled_out(module, function, index):
             return f"`{test}` decides against it, by what every call gives"
         out_of_way = partial(self._out_of_way, module, function)
@@ -262,14 +259,6 @@ class Constants:
             f"{name}.{last}" in self._resolver.known(path).functions for path, colon, name in bases if colon
         )
         return last in HOOKS or overrides
-
-    def _never_taken(self, module: Module, function: Function, index: int) -> str:
-        """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
-        for name, wanted in flags_before(module.steps(function), index):
-            value = self._parameter(module, function, name)
-            if isinstance(value, Const) and bool(value.value) is not wanted:
-                return name
-        return ""
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
