@@ -21,7 +21,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.model.places import point_of
 from detlint.model.truth import Truth, literal
-from detlint.program.bound import Argument, CallArgument, bind
+from detlint.program.bound import received
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
@@ -218,26 +218,18 @@ class _Run:
 
     def _given(self, called: Detail, use: Use, name: str, asked: set[str], depth: int) -> Const | None:
         """What a call usually gives a parameter."""
-        parameter = next((one for one in called.parameters if one.name == name), None)
-        if parameter is None or not use.called:
+        if not use.called:
             return None
-        argument = handed(called, use, name)
+        argument = received(use.module.sites[use.site], called.parameters).get(name)
         if argument is None or argument.given is None:
             return None
-        value = argument.value if argument.given else parameter.default
+        value = argument.value
         if isinstance(value, Param):
             function = use.module.function_of(use.module.sites[use.site])
             return self._parameter(use.module, function, value.name, asked, depth + 1)
         if isinstance(value, (Member, Ref)):
             return self._option(value.attr if isinstance(value, Member) else value.name.rpartition(".")[2], asked)
         return value if isinstance(value, Const) else None
-
-
-def handed(called: Detail, use: Use, name: str) -> Argument | None:
-    """What a call hands a parameter of the function that it calls."""
-    signature: list[tuple[str, object]] = [(one.kind + one.name, None) for one in called.parameters]
-    given = (CallArgument(one.name, one.value) for one in use.module.sites[use.site].args)
-    return bind(given, signature).get(name)
 
 
 def _alike(usual: Const) -> frozenset[Const]:

@@ -56,7 +56,7 @@ from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.program.answers import Answers
-from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
+from detlint.program.bound import NO_DEFAULT, Argument, bind, received
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
@@ -254,11 +254,8 @@ class Constants:
         last = function.name.rpartition(".")[2]
         if not function.owner or last == "__init__" or self._is_forward(module, function):
             return False
-        bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{function.owner}")[1:])
-        overrides = any(
-            f"{name}.{last}" in self._resolver.known(path).functions for path, colon, name in bases if colon
-        )
-        return last in HOOKS or overrides
+        having = self._resolver.lineage(f"{module.path}::{function.owner}")
+        return last in HOOKS or sum(f"{name}.{last}" in home.functions for home, name in having) > 1
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
@@ -478,13 +475,11 @@ class Constants:
 
     def _parameter(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function, or of one around it, give a parameter."""
-        while not any(parameter.name == name for parameter in module.detail(function).parameters):
-            around = next(_around(module, function), None)
-            if around is None:
-                return None
-            function = around
-        given = partial(self._given, module, function, name)
-        return self._values.of((module.path, function.number, name), given, None)
+        for around in module.around(function):
+            if any(parameter.name == name for parameter in module.detail(around).parameters):
+                given = partial(self._given, module, around, name)
+                return self._values.of((module.path, around.number, name), given, None)
+        return None
 
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function give a parameter, the same each time."""
@@ -641,10 +636,8 @@ class Constants:
         to call it, or doesn't hand on all others."""
         site, around = use.module.sites[use.site], use.module.function_of(use.module.sites[use.site])
         target = self._resolver.normal(use.module.path, site.target, around)
-        path, colon, name = target.name.partition("::") if isinstance(target, Ref) else ("", "", "")
-        home = self._resolver.module(path) if colon else None
-        builder = home.functions.get(name) if home is not None and site.kind == "call" else None
-        if home is None or builder is None or "." in name or home.detail(builder).decorators:
+        home, builder = self._resolver.function(target if site.kind == "call" else None) or (None, None)
+        if home is None or builder is None or "." in builder.name or home.detail(builder).decorators:
             return None
         parameters = home.detail(builder).parameters
         signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
@@ -802,29 +795,17 @@ class Constants:
 
     def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
         """What one call gives a parameter: as it is written there, or its default."""
-        parameters = module.detail(function).parameters
-        bare = parameters[1:] if function.owner and not self._is_static(module, function) else parameters
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in bare]
-        got = bind([CallArgument(a.name, a.value) for a in site.args], signature).get(name)
-        default = next((p.default for p in bare if p.name == name), None)
-        return Argument(default, False) if got is not None and got.given is False else got
+        return received(site, module.taken(function)).get(name)
 
     def _position(self, module: Module, function: Function, name: str) -> int:
         """The position at which a call passes a parameter; -1 for one that it passes by its name alone."""
-        bare = module.detail(function).parameters[
-            1 if function.owner and not self._is_static(module, function) else 0 :
-        ]
-        names = [p.name for p in takewhile(lambda p: not p.kind, bare)]
+        names = [p.name for p in takewhile(lambda p: not p.kind, module.taken(function))]
         return names.index(name) if name in names else -1
 
     def _is_plain(self, decorator: Value | None) -> bool:
         """Whether a decorator leaves a function to those who call it by its name: `@torch.no_grad()`, `@jit`."""
         named = decorator.of if isinstance(decorator, Result) else decorator
         return decorator in _PLAIN or (isinstance(named, Ref) and self._catalog.canonical(named.name) in self._wraps)
-
-    @staticmethod
-    def _is_static(module: Module, function: Function) -> bool:
-        return Ref("builtins.staticmethod") in module.detail(function).decorators
 
     def _are_all_in_sight(self, module: Module, function: Function) -> bool:
         """Whether whoever calls a function calls it by its name: no framework does, nothing hands it on, and no library gives it
@@ -983,12 +964,3 @@ def _is_computed(value: Value | None) -> bool:
     """Whether a value comes of arithmetic."""
     of = value.of if isinstance(value, Result) else None
     return isinstance(of, Member) and of.attr in (OPERATED, SCALED)
-
-
-def _around(module: Module, function: Function) -> Iterator[Function]:
-    """The functions that another one is defined in, the nearest first."""
-    name = function.name
-    while "." in name:
-        name = name.rpartition(".")[0]
-        if name in module.functions:
-            yield module.functions[name]

@@ -13,14 +13,13 @@ from detlint.facts.model import (
     Instance,
     Items,
     Member,
-    Ref,
     Site,
     Step,
     Value,
     is_made_by,
     options,
 )
-from detlint.program.bound import NO_DEFAULT, CallArgument, bind
+from detlint.program.bound import received
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import MANY, Use
 
@@ -106,31 +105,17 @@ class Feeds:
         Args:
             here: where the call stands.
         """
-        parameters = module.detail(function).parameters
-        own = parameters[1:] if function.owner and parameters and parameters[0].name in ("self", "cls") else parameters
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in own]
-        bound = bind([CallArgument(a.name, a.value) for a in site.args], signature, partial=site.kind == "partial")
-        there = Place(module, function)
-        found = {}
-        for parameter in own:
-            argument = bound.get(parameter.name)
-            if argument is not None and argument.given:
-                found[parameter.name] = Given(here, argument.value)
-            elif argument is not None and argument.given is False and not parameter.kind:
-                found[parameter.name] = Given(there, parameter.default)
-        return found
+        own, there = module.taken(function), Place(module, function)
+        bound = received(site, own)
+        known = ((p.name, bound[p.name]) for p in own if p.name in bound and bound[p.name].given is not None)
+        return {name: Given(here if argument.given else there, argument.value) for name, argument in known}
 
     def callee(self, target: Value | None) -> tuple[Module, Function] | None:
         """The function of the program that calling a normal value runs: that function, or the forward pass of a layer."""
         kind = self.resolver.type_of(target)
         layer = self.resolver.layer(kind) if "::" in kind else None
         found = self.resolver.attribute_of_class(kind, layer.forward) if layer is not None else target
-        if not isinstance(found, Ref) or "::" not in found.name:
-            return None
-        path, _, inside = found.name.partition("::")
-        module = self.resolver.known(path)
-        function = module.functions.get(inside)
-        return (module, function) if function is not None else None
+        return self.resolver.function(found)
 
     def _calls(self, module: Module, function: Function) -> _Calls | None:
         """The calls of a function; None where it isn't known who calls it, or whether anybody does."""

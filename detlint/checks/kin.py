@@ -43,8 +43,7 @@ class Kin:
 
     def bases(self, module: Module, owner: str) -> list[tuple[Module, str]]:
         """The classes of the program that one derives from."""
-        bases = [base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}")[1:]]
-        kin = [(self._resolver.known(path), inside) for path, colon, inside in bases if colon]
+        kin = [*self._resolver.lineage(f"{module.path}::{owner}")][1:]
         self._resolver.opened.update(home.path for home, _ in kin)
         return kin
 

@@ -91,9 +91,8 @@ def _asking(resolver: Resolver, module: Module, holder: str, given_out: str) -> 
     """
     own = f"{module.path}::{holder}"
     related = {holder, *(name for name in module.classes if own in resolver.mro(f"{module.path}::{name}"))}
-    bases = [(path, name) for path, colon, name in (b.partition("::") for b in resolver.mro(own)[1:]) if colon]
-    kin = [*((module.path, name) for name in related), *bases]
-    codes = [(resolver.code(path), name) for path, name in kin]
+    kin = [*((module, name) for name in related), *resolver.lineage(own)]
+    codes = [(resolver.code(home.path), name) for home, name in dict.fromkeys(kin)]
     bodies = [body for code, name in codes if code is not None for body in code.by_name.get(name, ())]
     if not given_out:
         return None if any(map(asks_itself, bodies)) else frozenset()

@@ -169,13 +169,8 @@ class Raising:
     def _callee(self, module: Module, step: int) -> tuple[Module, Function] | None:
         """The function of the program that a site calls by its name, or the constructor of the class that it names."""
         target = self._matcher.target(module, step)
-        if not (isinstance(target, Ref) and "::" in target.name):
-            return None
-        path, _, inside = target.name.partition("::")
-        home = self._resolver.known(path)
-        name = f"{inside}.__init__" if inside in home.classes else inside
-        found = home.functions.get(name)
-        return (home, found) if found is not None else None
+        made = isinstance(target, Ref) and "::" in target.name and self._resolver.is_class(target.name)
+        return self._resolver.function(Ref(f"{target.name}.__init__") if made and isinstance(target, Ref) else target)
 
     def _is_derived_from(self, module: Module, owner: str) -> bool:
         """Whether a class may have others that derive from it, with constructors of their own."""

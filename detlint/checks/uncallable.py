@@ -51,11 +51,11 @@ class Uncallable:
 
     def _methods(self, module: Module, owner: str) -> Iterator[str]:
         """The methods of a class and of its bases in the program."""
-        for name in self._resolver.mro(f"{module.path}::{owner}"):
-            path, colon, inside = name.partition("::")
-            functions = self._resolver.known(path).functions if colon else ()
-            inner = (function.removeprefix(f"{inside}.") for function in functions if function.startswith(f"{inside}."))
-            yield from (name.partition(".")[0] for name in inner)
+        for home, name in self._resolver.lineage(f"{module.path}::{owner}"):
+            inner = (
+                function.removeprefix(f"{name}.") for function in home.functions if function.startswith(f"{name}.")
+            )
+            yield from (method.partition(".")[0] for method in inner)
 
     def _may_be_given(self, module: Module, owner: str, forward: str) -> bool:
         """Whether a class may come to a forward pass that its own text doesn't have: by what derives from it, or by who sets it."""

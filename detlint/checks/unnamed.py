@@ -248,9 +248,8 @@ class Unnamed:
 
     def _is_known_to_base(self, module: Module, name: str) -> bool:
         """Whether a class may be come to by one that it derives from: that notes its heirs, or somebody asks it for them."""
-        bases = self._resolver.mro(f"{module.path}::{name}")[1:] if name in module.classes else ()
-        own = [(path, inside) for path, colon, inside in (base.partition("::") for base in bases) if colon]
-        bodies = ((path, self._resolver.known(path).classes.get(inside)) for path, inside in own)
+        own = [*self._resolver.lineage(f"{module.path}::{name}")][1:] if name in module.classes else []
+        bodies = ((home.path, home.classes.get(inside)) for home, inside in own)
         if any(body is None or NOTED in body.methods or self._is_noting(path, body) for path, body in bodies):
             return True
         return bool(own) and bool(self._index.saying_any([HEIRS], self._users.home(module)))
@@ -307,8 +306,7 @@ class Unnamed:
         layer = self._resolver.layer(own)
         if layer is not None and name == layer.forward:
             return False
-        bases = [base.partition("::") for base in self._resolver.mro(own)[1:]]
-        if any(f"{inside}.{name}" in self._resolver.known(path).functions for path, colon, inside in bases if colon):
+        if sum(f"{kin}.{name}" in home.functions for home, kin in self._resolver.lineage(own)) > 1:
             return False
         if is_test(module.path) or not self._files.is_imported(module):
             return False

@@ -106,8 +106,7 @@ class Unused:
         Args:
             forward: what the framework calls a forward pass.
         """
-        bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}"))
-        homes = [(self._resolver.known(path), name) for path, colon, name in bases if colon]
+        homes = self._resolver.lineage(f"{module.path}::{owner}")
         passes = any(f"{name}.{forward}" in home.functions for home, name in homes)
         seen = {f"{module.path}::{owner}"}
         named = not (passes or self._in_library(module)) and self._heirs_name_parts(module, owner, seen)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from detlint.facts.model import Const, Either, Items, Mapping, Value
+from detlint.facts.model import Const, Either, Items, Mapping, Parameter, Site, Value
 from detlint.facts.scope import join
 
 NO_DEFAULT = "..."
@@ -71,6 +71,18 @@ def bind(
     if keyword_splat or partial:
         bound["**"] = Argument(None, None)
     return bound
+
+
+def received(site: Site, parameters: Sequence[Parameter]) -> dict[str, Argument]:
+    """What a call gives some parameters of a function of the program, as its file has it, or their defaults.
+
+    Args:
+        parameters: those that calls give something.
+    """
+    signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
+    bound = bind([CallArgument(a.name, a.value) for a in site.args], signature, partial=site.kind == "partial")
+    left = {p.name: Argument(p.default, False) for p in parameters if p.name in bound and bound[p.name].given is False}
+    return bound | left
 
 
 def beyond(arguments: Iterable[CallArgument], signature: list[tuple[str, object]]) -> list[CallArgument]:

@@ -555,10 +555,8 @@ class Calls:
 
     def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
         """The methods of a class of the program and of its bases: the file, the class and the method's name."""
-        for owner in self.resolver.mro(name):
-            key, colon, inside = owner.partition("::")
-            module = self.resolver.by_path.get(key) if colon else None
-            if module is not None and inside in module.classes:  # a module may stand among the bases, by mistake
+        for module, inside in self.resolver.lineage(name):
+            if inside in module.classes:  # a module may stand among the bases, by mistake
                 yield from ((module, inside, method) for method in module.classes[inside].methods)
 
     def _wrappers(self, module: Module, function: Function) -> Iterator[Callee]:
@@ -632,14 +630,10 @@ class Calls:
             return self.callees(target.base)
         resolver = self.resolver
         if isinstance(target, Ref):
-            key, colon, inside = target.name.partition("::")
-            if not colon:
-                return []
-            module = resolver.known(key)
-            if inside in module.classes:
+            if "::" in target.name and resolver.is_class(target.name):
                 return [*self.method(target.name, "__init__"), *self.method(target.name, "__post_init__")]
-            function = module.functions.get(inside)
-            return [(module, function, "")] if function is not None else []
+            found = resolver.function(target)
+            return [(*found, "")] if found is not None else []
         if target is not None:
             kind = resolver.type_of(target)
             layer = resolver.layer(kind) if kind else None

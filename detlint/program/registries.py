@@ -81,9 +81,8 @@ class Registries:
                     yield Kept(key, _names(named, (site.target.attr.strip("[]"),)), named)
 
     def _is_definition(self, name: str) -> bool:
-        key, colon, inside = name.partition("::")
-        module = self.resolver.known(key) if colon else None
-        return module is not None and (inside in module.functions or inside in module.classes)
+        home = self.resolver.home(name)
+        return home is not None and (home[1] in home[0].functions or home[1] in home[0].classes)
 
     def _applied(self, module: Module, called: Value, definition: Ref, texts: Iterable[str]) -> Iterator[Kept]:
         """What calling a value with a definition puts into registries; a decorator is called so."""
@@ -94,7 +93,7 @@ class Registries:
         found = set[str]()
         for home, outer, _ in functions:
             function = self.returned(home, outer) if isinstance(called, Result) else outer
-            names = _positional(home, function) if function is not None else []
+            names = [p.name for p in home.taken(function) if not p.kind] if function is not None else []
             if function is not None and names:
                 found |= self.keeps(home, function, names[0])
         if SELF in found or (not functions and last(made).startswith("register")):
@@ -171,7 +170,7 @@ class Registries:
         target = site.target
         own = isinstance(target, Member) and isinstance(target.base, Instance)
         for home, callee, _ in self.callees(self.resolver.normal(module.path, target, function)):
-            names = _positional(home, callee)
+            names = [p.name for p in home.taken(callee) if not p.kind]
             for i, argument in enumerate(site.args):
                 name = argument.name or (names[i] if i < len(names) else "")
                 if _is(argument.value, parameter):
@@ -181,12 +180,6 @@ class Registries:
 
 def _is(value: Value | None, parameter: str) -> bool:
     return isinstance(value, Param) and value.name == parameter
-
-
-def _positional(module: Module, function: Function) -> list[str]:
-    """The parameters that a call's arguments go to in turn."""
-    names = [p.name for p in module.detail(function).parameters if not p.kind]
-    return names[1:] if function.owner else names
 
 
 def _names(definition: Ref, texts: Iterable[str]) -> frozenset[str]:

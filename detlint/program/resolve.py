@@ -37,6 +37,7 @@ from detlint.facts.model import (
     Mapping,
     Member,
     Param,
+    Parameter,
     Partial,
     Ref,
     Result,
@@ -55,6 +56,9 @@ from detlint.program.returned import returned
 DEEPEST: Final = 24
 FEW_NAMES: Final = 4
 """So many names are looked for in the texts of files that offer theirs by `*`, before these are gathered."""
+
+
+STATIC: Final = Ref("builtins.staticmethod")
 
 
 class Module(msgspec.Struct, eq=False):
@@ -98,6 +102,19 @@ class Module(msgspec.Struct, eq=False):
     def detail(self, function: Function) -> Detail:
         """What only matters of a function where this file is checked."""
         return self.body.details[function.number]
+
+    def taken(self, function: Function) -> tuple[Parameter, ...]:
+        """The parameters that calls of a function give something: not the object, or class, whose method it is."""
+        detail = self.detail(function)
+        return detail.parameters[bool(function.owner) and STATIC not in detail.decorators :]
+
+    def around(self, function: Function) -> Iterator[Function]:
+        """A function with those that it is defined in, the nearest first."""
+        name = function.name
+        while name:
+            if name in self.functions:
+                yield self.functions[name]
+            name = name.rpartition(".")[0]
 
     def rest(self) -> None:
         """Forget the decoded body until it is asked for again."""
@@ -213,6 +230,22 @@ class Resolver:
         module = self.by_path[path]
         assert module is not None, path
         return module
+
+    def home(self, name: str) -> tuple[Module, str] | None:
+        """The module that has what a full name means, and its name there; None for what a library has."""
+        path, colon, inside = name.partition("::")
+        module = self.module(path) if colon else None
+        return (module, inside) if module is not None else None
+
+    def function(self, value: Value | None) -> tuple[Module, Function] | None:
+        """The function of the program that a normal value is; None for any other."""
+        home = self.home(value.name) if isinstance(value, Ref) else None
+        found = home[0].functions.get(home[1]) if home is not None else None
+        return (home[0], found) if home is not None and found is not None else None
+
+    def lineage(self, name: str) -> Iterator[tuple[Module, str]]:
+        """The classes of the program that a class is and derives from, by full names, in the order of inheritance; each with its module."""
+        return (home for owner in self.mro(name) if (home := self.home(owner)) is not None)
 
     def imported(self, module: Module) -> list[Module]:
         """The program's modules that a module imports, in order."""
@@ -747,10 +780,10 @@ class Resolver:
 
     def _returned_value(self, name: str) -> Value | None:
         """What a function of the program gives back."""
-        path, _, inside = name.partition("::")
-        module = self.by_path.get(path)
-        function = module.functions.get(inside) if module is not None else None
-        return self.normal(path, function.returns, function) if function is not None and not function.deferred else None
+        module, function = self.function(Ref(name)) or (None, None)
+        if module is None or function is None or function.deferred:
+            return None
+        return self.normal(module.path, function.returns, function)
 
     def _handed_to(self, module: Module, name: str, parameter: Param) -> Iterator[Value | None]:
         """What a function that makes a class may be handed, as far as its own file calls it."""
@@ -902,13 +935,12 @@ class Resolver:
 
     def _given_by_layer(self, name: str, layer: Framework) -> str:
         """The class of what calling a layer gives: a tensor, if its forward pass doesn't surely make an object of another."""
-        path, colon, inside = name.partition("::")
-        if not colon:
+        if "::" not in name:
             return layer.tensor
         if name not in self._forwarded:
             self._forwarded[name] = layer.tensor  # of one that hands on what it gets itself
-            function = self.known(path).functions.get(f"{inside}.{layer.forward}")
-            value = self.normal(path, function.returns, function) if function is not None else None
+            module, function = self.function(Ref(f"{name}.{layer.forward}")) or (None, None)
+            value = self.normal(module.path, function.returns, function) if module and function else None
             kind = self.type_of(value) if isinstance(value, Result) else ""
             if "::" in kind and self.layer(kind) is None:
                 self._forwarded[name] = kind
@@ -927,10 +959,9 @@ class Resolver:
         key = f"{of.name}{value.attr}"
         if key not in self._returned:
             self._returned[key] = ""
-            path, _, inside = of.name.partition("::")
-            function = self.known(path).functions.get(inside)
-            if function is not None and isinstance(function.returns, Items):
-                returned = self.normal(path, function.returns, function)
+            module, function = self.function(of) or (None, None)
+            if module is not None and function is not None and isinstance(function.returns, Items):
+                returned = self.normal(module.path, function.returns, function)
                 self._returned[key] = self.type_of(self.member(returned, value.attr))
         return self._returned[key]
 
@@ -975,11 +1006,11 @@ class Resolver:
         returns = {self.catalog.entries[i].returns for i in self.catalog.calls.get(name, ())} - {"", "generator"}
         if self.is_class(name) and not returns:
             return name
-        key, colon, inside = name.partition("::")
-        if colon:
-            module = self.known(key)
-            function = module.functions.get(inside)
-            return self.type_of(self.normal(module.path, function.returns, function)) if function is not None else ""
+        if "::" in name:
+            module, function = self.function(Ref(name)) or (None, None)
+            if module is None or function is None:
+                return ""
+            return self.type_of(self.normal(module.path, function.returns, function))
         for i in self.catalog.calls.get(name, ()):
             if self.catalog.entries[i].returns:
                 # Generator objects keep the name of what made them: their methods are known under it.

@@ -140,7 +140,7 @@ class Values:
     def _parameter(self, frame: Frame, value: Param) -> Origin:
         if value.name in frame.given:
             return frame.given[value.name]
-        for function in self._around(frame):
+        for function in frame.module.around(frame.function):
             detail = frame.module.detail(function)
             option = detail.options.get(value.name)
             if option is not None:
@@ -154,15 +154,6 @@ class Values:
                 default = self.look(Frame(frame.module, frame.module.facts.functions[0]), parameter.default)
                 return Origin(default.value, Spot(frame.module, span) if span is not None else default.default)
         return Origin(Param(value.name))
-
-    def _around(self, frame: Frame) -> Iterator[Function]:
-        """The frame's function and those that it is defined in."""
-        name = frame.function.name
-        while name:
-            function = frame.module.functions.get(name)
-            if function is not None:
-                yield function
-            name = name.rpartition(".")[0]
 
     def _name(self, frame: Frame, value: Ref) -> Origin:
         if value.name.startswith(f"{FLAGS}."):
@@ -210,12 +201,9 @@ class Values:
 
     def _made(self, kind: str, attr: str) -> Origin | None:
         """What the constructor of a class keeps as an attribute, with what it was handed."""
-        for owner in self.resolver.mro(kind):
-            key, colon, inside = owner.partition("::")
-            module = self.resolver.known(key) if colon else None
-            body = module.classes.get(inside) if module is not None else None
-            function = module.functions.get(f"{inside}.__init__") if module is not None else None
-            if module is not None and body is not None and function is not None and attr in body.attributes:
+        for module, inside in self.resolver.lineage(kind):
+            body, function = module.classes.get(inside), module.functions.get(f"{inside}.__init__")
+            if body is not None and function is not None and attr in body.attributes:
                 begin = f"{kind}."
                 given = {k.removeprefix(begin): v for k, v in self.handed.items() if k.startswith(begin)}
                 return self.look(Frame(module, function, given, kind), body.attributes[attr])
@@ -223,11 +211,10 @@ class Values:
 
     def _field_spot(self, name: str, attr: str) -> Spot | None:
         """Where a class of the program gives a field its default."""
-        for owner in self.resolver.mro(name):
-            key, colon, inside = owner.partition("::")
-            body = self.resolver.known(key).classes.get(inside) if colon else None
+        for home, inside in self.resolver.lineage(name):
+            body = home.classes.get(inside)
             if body is not None and attr in body.places:
-                return Spot(self.resolver.known(key), body.places[attr])
+                return Spot(home, body.places[attr])
         return None
 
     def _option(self, frame: Frame, attr: str) -> Origin | None:
@@ -268,10 +255,8 @@ class Values:
 
     def _called(self, frame: Frame, value: Result, function: Ref) -> Origin:
         """What a function of the program gives back."""
-        key, _, inside = function.name.partition("::")
-        module = self.resolver.known(key)
-        called = module.functions.get(inside)
-        if called is None:
+        module, called = self.resolver.function(function) or (None, None)
+        if module is None or called is None:
             return Origin(Result(function, self.resolver.global_site(frame.module.path, value.site)))
         if called.returns is None:
             return Origin(None)
@@ -396,12 +381,7 @@ class Values:
         Args:
             taken: how many of the parameters have been given something by their positions.
         """
-        parameters = module.detail(function).parameters
-        own = bool(function.owner and parameters) and not self._is_static(module, function)
-        return self.bound(frame, arguments, parameters[own + taken :])
-
-    def _is_static(self, module: Module, function: Function) -> bool:
-        return any(d == Ref("builtins.staticmethod") for d in module.detail(function).decorators)
+        return self.bound(frame, arguments, module.taken(function)[taken:])
 
     def bound(self, frame: Frame, arguments: Arguments, parameters: Sequence[Parameter]) -> dict[str, Origin]:
         """Arguments by the names of the parameters that take them."""

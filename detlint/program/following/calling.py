@@ -55,9 +55,9 @@ class Calling(Effects):
         """Whether nobody goes through the data set that an object is which a call makes: neither who has it, nor its own class."""
         if not self.is_idle(place):
             return False
-        bases = [base.partition("::") for base in self.resolver.mro(name)]
-        self.result.visited.update(path for path, colon, _ in bases if colon)
-        return not any(colon and self.flow.words.writers.hands_itself(inside, path) for path, colon, inside in bases)
+        bases = [*self.resolver.lineage(name)]
+        self.result.visited.update(home.path for home, _ in bases)
+        return not any(self.flow.words.writers.hands_itself(inside, home.path) for home, inside in bases)
 
     def run(self, value: Value, place: Place | None, arguments: Arguments = ()) -> bool:
         """Call a value, by default with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it
