@@ -53,8 +53,8 @@ BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "ini
 """Methods of layers that run before any pass, and so are part of none."""
 GIVES_BACKWARD: Final = "register_autograd"
 """The word by which an operator that a program defines gets a backward pass."""
-REGISTERS: Final = ("regist", "custom_op", "implements")
-"""What the names of decorators have in them that hand a function on."""
+_LEAVES: Final = frozenset({"builtins", "contextlib", "functools"})
+"""Modules whose decorators leave a function to those who call it by its name."""
 
 
 class Gradients:
@@ -70,6 +70,7 @@ class Gradients:
         self._inferring: dict[str, bool] = {}
         self._modes = self.resolver.catalog.modes
         self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
+        self._wraps = self.resolver.catalog.with_context("called-as-before")
         self._no_grad = self.resolver.catalog.with_context("no-grad")
         self._pipelines = self.resolver.catalog.with_context("pipeline")
         self._operators = self.resolver.catalog.with_context("operator")
@@ -279,12 +280,12 @@ class Gradients:
         return UNUSED if self.users.is_imported(module) else TAKEN
 
     def _is_registered(self, module: Module, function: Function) -> bool:
-        """Whether a decorator may hand a function to somebody else: `@ATTENTION.register("flash")`."""
-        for decorator in module.detail(function).decorators:
-            named = decorator.of if isinstance(decorator, Result) else decorator
-            if named is None or any(hint in word.lower() for word in words_in(named) for hint in REGISTERS):
-                return True
-        return False
+        """Whether a decorator may hand a function to somebody else, `@ATTENTION.register("flash")`, as all do of which it isn't known that
+        they leave it to those who call it by its name."""
+        made = (d.of if isinstance(d, Result) else d for d in module.detail(function).decorators)
+        values = (self.resolver.normal(module.path, value) for value in made)
+        names = [self.resolver.catalog.canonical(v.name) if isinstance(v, Ref) else "" for v in values]
+        return any(name.partition(".")[0] not in _LEAVES and name not in self._wraps for name in names)
 
     def _around(self, module: Module, function: Function) -> Function | None:
         """The function that another one is defined in."""
