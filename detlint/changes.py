@@ -13,8 +13,8 @@ from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
 from detlint.ir.words import STAR
+from detlint.model.documents import Documents
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
-from detlint.program.documents import Documents
 from detlint.program.index import Index
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules

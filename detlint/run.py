@@ -31,10 +31,10 @@ from detlint.facts.store import Changed, File, Look, Progress, Store, note_other
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words
+from detlint.model.documents import Documents
 from detlint.passages import differ, runs_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
-from detlint.program.documents import Documents
 from detlint.program.index import Index
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
@@ -247,7 +247,7 @@ class Run:
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
         self.index = Index(self._text, self.store.files, self._words, self.modules.code)
-        self.documents = Documents(str(config.root.absolute()), store.look.began)
+        self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)

@@ -15,18 +15,18 @@ from detlint.checks.given import writes
 from detlint.checks.match import Matcher
 from detlint.facts.model import Const, Detail, Member, Param, Ref
 from detlint.facts.model import Function as Head
-from detlint.facts.yaml_file import composed, nodes_of, pairs_of
 from detlint.facts.yaml_text import decoded, is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.ir.yaml_nodes import composed, nodes_of, pairs_of
+from detlint.model.devices import Starts, Usual
+from detlint.model.documents import Documents
 from detlint.model.places import point_of
 from detlint.model.truth import Truth, literal
 from detlint.program.bound import received
 from detlint.program.calls import STARTS_COMMUNICATION
-from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.starts import Starts, Usual
 from detlint.program.users import Use, Users
 
 LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
@@ -69,8 +69,8 @@ class Alone:
         asked = [run.options_of(place) for place in begun]
         known = {name: _alike(run.usual[name]) for found in asked for name in found}
         usual = {other: values for name, values in known.items() for other in (name, *run.other_names(name))}
-        for_one = all(asked) and not starts.turn_on(script, usual)
-        reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder, usual)
+        for_one = all(asked) and not starts.turn_on(usual)
+        reach.alone = (for_one or starts.are_for_one()) and not self._launches(starts.folder, usual)
 
     def _begins(self, place: Place, reach: Reach) -> bool:
         """Whether a run starts to communicate at a site, which says so or is handed what does."""

@@ -1,4 +1,4 @@
-"""The hardware that runs are for, where their code leaves it open and the documents of their project don't."""
+"""The hardware that runs are for, where their code leaves it open and the launch files of their project don't."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from detlint.config import Settings
 from detlint.facts.model import Const, Member, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code
+from detlint.model.documents import Documents, Said
+from detlint.model.launches import Launch
 from detlint.model.places import point_of
 from detlint.program.bound import received
-from detlint.program.commands import Command
-from detlint.program.documents import Documents, Said
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -140,8 +140,8 @@ class Documented:
         if not option:
             return ""
         usual = {target_of(value) for value in _defaults(option, said, modules)}
-        started = said.starting(script) or ()
-        if not any(command in said.commands[: said.launched] for command in started):
+        started = [*said.launches] if not said.unsure else []
+        if not started:
             return ""
         if needed:
             started = [command for command in started if all(_gives(command, flag) for flag in needed)]
@@ -153,17 +153,16 @@ class Documented:
         that names Ascend nowhere; "" where that isn't known. Who may choose a GPU is told what varies there."""
         script = reach.entry.module.path
         option = self._option(reach, unread=DEVICE)
-        started = said.starting(script)
         if (
             not option
-            or started is None
+            or said.unsure
             or self._names(_ASCEND_WORDS, script, reach.files)
             or self._is_given(reach, option)
             or self._is_launched(script, {option})
         ):
             return ""
         usual = {target_of(value) for value in _defaults(option, said, modules)}
-        found = {target for command in started for target in _targets(command, option, usual)} or usual
+        found = {target for command in said.launches for target in _targets(command, option, usual)} or usual
         if not found <= {CPU, CUDA}:
             return ""
         return "CPU" if found == {CPU} and not self._names(_GPU_WORDS, script, reach.files) else "GPU"
@@ -215,19 +214,20 @@ def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:
     """What an option is where no command gives it, by the parsers of some files, or by settings; "" where that isn't written out."""
     declared = [module.facts.options[option].default for module in modules if option in module.facts.options]
     parsed = {str(default.value) if isinstance(default, Const) else "" for default in declared}
-    return parsed or {value.capitalize() for key, value in said.settings if key == option} or {""}
+    return parsed or {str(value.value).capitalize() for key, value in said.settings if key == option} or {""}
 
 
-def _gives(command: Command, flag: str) -> bool:
+def _gives(command: Launch, flag: str) -> bool:
     """Whether a command may make an option true, perhaps by a shorter name."""
-    return any(flag.startswith(name) and value not in FALSE for name, value in command.options.items())
+    return any(flag.startswith(name) and value not in FALSE for name, value in command.options().items())
 
 
-def _targets(command: Command, option: str, usual: set[str]) -> set[str]:
+def _targets(command: Launch, option: str, usual: set[str]) -> set[str]:
     """The hardware that a command chooses; "" where that isn't known."""
-    if option in command.options:
-        return {target_of(command.options[option])}
-    shortened = any(option.startswith(name) for name in command.options)
+    given = command.options()
+    if option in given:
+        return {target_of(given[option])}
+    shortened = any(option.startswith(name) for name in given)
     return {""} if shortened else usual
 
 

@@ -204,7 +204,7 @@ class Raising:
         ends = self._users.ends(module.path)
         if ends is None:
             return True
-        roots = [root.decode() for root in self._matcher.catalog.raising_roots]
+        roots = sorted(self._matcher.catalog.raising_roots)
         beside = {os.path.dirname(path) for path in ends} | {
             self._users.package(module) or os.path.dirname(module.path)
         }

@@ -18,12 +18,12 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import BEFORE
 from detlint.ir.places import Place
+from detlint.model.chosen import TABLE
+from detlint.model.documents import Documents
 from detlint.model.places import call_of
 from detlint.model.settings import Settings
 from detlint.model.truth import Truth, denied
 from detlint.program.answers import Answers
-from detlint.program.chosen import TABLE
-from detlint.program.documents import Documents
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
@@ -234,7 +234,7 @@ class Settled:
 
 
 def settings_folder(users: Users, documents: Documents, module: Module) -> str:
-    """The folder of the project that a module belongs to, or that of the README which is about it, whichever is around the other."""
+    """The folder of the project that a module belongs to, or that of the launches which start it, whichever is around the other."""
     own, documented = users.project(module), os.path.join(documents.home(module.path), "")
     around = min(own, documented, key=len) if len(documented) > 1 else own
     return max(around, os.path.join(users.resolver.modules.root, ""), key=len)

@@ -17,11 +17,11 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
+from detlint.model.chosen import SAID, UNKNOWN
+from detlint.model.documents import Documents
 from detlint.model.exports import ALL
 from detlint.model.references import block_of, is_listed, saying, spelling
 from detlint.program.answers import Answers
-from detlint.program.chosen import SAID, SET, UNKNOWN
-from detlint.program.documents import Documents
 from detlint.program.registries import last
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -88,7 +88,7 @@ class Unchosen:
             code = self._users.resolver.code(path)
             if code is None or not all(map(is_listed, spelling(code, names))):
                 return False
-        said = (self._documents.chosen(folder, word, SET) for word in names)
+        said = (self._documents.chosen(folder, word, SAID) for word in names)
         return not any(found.spoken or found == UNKNOWN for found in said)
 
     def _is_chosen(self, module: Module, word: str, folder: str) -> bool:

@@ -24,10 +24,10 @@ from detlint.ir import ops as op
 from detlint.ir.code import VALUES, Code
 from detlint.ir.places import Place
 from detlint.model import references
+from detlint.model.documents import Documents
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
 from detlint.program.answers import Answers
-from detlint.program.documents import Documents
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Users
 
