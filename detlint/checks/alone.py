@@ -35,8 +35,8 @@ RANK_SIZE: Final = "RANK_SIZE"
 """The variable by which each process knows how many there are."""
 DEEPEST: Final = 3
 """How many calls a parameter is followed up."""
-_DECLARE: Final = ("add", "DEFINE_", "arg")
-"""How the names of functions begin that declare one."""
+_DECLARE: Final = frozenset({"add_argument", "add_option", "option", "Option"})
+"""Functions of libraries that declare one, beside those of absl."""
 _DEST: Final = frozenset({"dest", "name"})
 """By what a declaration says them else."""
 _ONE: Final = frozenset((Const(1), Const("1")))
@@ -138,7 +138,7 @@ def _declares(function: Function, at: int) -> bool:
     """Whether an op declares an option, by the name of what is called."""
     name = function.chain(function.call(at).callee) if function.ops[at][0] == op.CALL else None
     last = "" if name is None else name.attributes[-1] if name.attributes else function.dotted(name.root)
-    return last.startswith(_DECLARE) or last.lower() == "option"
+    return last in _DECLARE or last.startswith("DEFINE_")
 
 
 class _Run:

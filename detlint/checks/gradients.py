@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from itertools import chain
+from itertools import chain, islice
 from typing import Final, Literal, NamedTuple
 
 from detlint.checks.match import Matcher
@@ -166,7 +166,7 @@ class Gradients:
         first = next(uses, None)
         if first is not None:
             return self._through(chain((first,), uses), function.name, about, known)
-        around = self._around(module, function)
+        around = next(islice(module.around(function), 1, None), None)
         return self._ask(module, around, about, known) if around is not None else self._unused(module)
 
     def _through(self, uses: Iterable[Use], name: str, about: _About, known: _Known) -> Taken | None:
@@ -286,15 +286,6 @@ class Gradients:
         values = (self.resolver.normal(module.path, value) for value in made)
         names = [self.resolver.catalog.canonical(v.name) if isinstance(v, Ref) else "" for v in values]
         return any(name.partition(".")[0] not in _LEAVES and name not in self._wraps for name in names)
-
-    def _around(self, module: Module, function: Function) -> Function | None:
-        """The function that another one is defined in."""
-        name = function.name
-        while "." in name:
-            name = name.rpartition(".")[0]
-            if name in module.functions:
-                return module.functions[name]
-        return None
 
     def _is_for_data(self, site: Site, word: str) -> bool:
         """Whether a call hands a function to a data pipeline: `dataset.map(f)`, `DataLoader(collate_fn=f)`."""
