@@ -369,11 +369,6 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.channels)
 
     @cached_property
-    def examples(self) -> tuple[str, ...]:
-        """Parts of the names of functions that make examples for tracers."""
-        return tuple(sorted({part for framework in self.frameworks for part in framework.examples}))
-
-    @cached_property
     def ids(self) -> frozenset[str]:
         """Names of variables that only tell runs, processes and files apart."""
         return frozenset(name for framework in self.frameworks for name in framework.ids)
