@@ -13,7 +13,7 @@ from pathlib import Path
 
 import xxhash
 
-from detlint.cachefile import CHECK, checksum, clear_place, make_folder, read_whole, write_whole
+from detlint.cachefile import CHECK, checksum, clear_place, make_folder
 
 
 def content_key(data: bytes, module: str, package: bool) -> bytes:
@@ -89,17 +89,10 @@ class Cache:
             path.unlink(missing_ok=True)
         self._database = _connect(self._path)
 
-    def recall(self, name: str) -> memoryview | None:
-        """What was last kept under a name."""
-        folder, _ = self._place
-        return read_whole(folder / name) if folder is not None else None
-
-    def replace(self, name: str, data: bytes) -> None:
-        """Keep something large under a name, in the place of what was there: a file for itself, since a database writes twice
-        what it replaces."""
-        folder, _ = self._place
-        if folder is not None:
-            write_whole(folder / name, data)
+    @property
+    def folder(self) -> Path | None:
+        """Where it is; None for nowhere."""
+        return self._place[0]
 
     def reopened(self) -> Cache:
         """The same cache with a connection of its own, for another process."""

@@ -13,9 +13,9 @@ from functools import cached_property
 import msgspec
 from msgspec.structs import replace
 
+from detlint.answers import Followed
 from detlint.checks.finding import Finding, Step
 from detlint.facts.model import Body, Facts, Span, decode_body
-from detlint.record import Followed
 
 Place = tuple[int, int]
 """A line from 1, and a column in its UTF-8 from 0."""

@@ -1,4 +1,4 @@
-"""What has changed in a program since it was last checked, and which answers hold on."""
+"""What has changed in a program since it was last looked at, and what of that answers may rest on."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from detlint.answers import body, saying, top, users
+from detlint.db import Mark
 from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
@@ -19,7 +21,7 @@ from detlint.program.index import Index
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.users import ANYWHERE, words_of
-from detlint.record import Followed, Judged, Record, Row
+from detlint.state import Row, State
 
 _States = tuple[Facts, Facts]
 """What a file said, and what it says now."""
@@ -34,7 +36,7 @@ class Changes(NamedTuple):
         inside: the program's own files.
     """
 
-    before: Record
+    before: State
     store: Store
     inside: Set[str]
     names: ModuleNames
@@ -96,47 +98,40 @@ class Changes(NamedTuple):
                 return True
         return False
 
-    def kept(self, led: Mapping[str, Collection[str] | None]) -> Record:
-        """What no change touches of what the last run found out.
+    def touched(
+        self,
+        led: Mapping[str, Collection[str] | None],
+        asked: Iterable[str],
+        sought: Iterable[tuple[str, str]],
+    ) -> Iterator[tuple[Mark[...], tuple[str, ...]]]:
+        """What has changed of what answers may rest on.
 
         Args:
             led: the files in which names may lead elsewhere although they are as they were, as `led_elsewhere` says.
+            asked: the names whose users were searched for.
+            sought: the words that were looked for in texts, with how the paths of these begin.
         """
         before, files = self.before, self.store.files
         led = {path: words for path, words in led.items() if path in files}  # what nothing imports any more isn't read
         edited = {path for path, row in before.files.items() if path in files and files[path].key != row.key}
         changed = edited | (files.keys() ^ before.files.keys())
+        if not changed and not led:
+            return
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
         touched, acting = self._touched(changed, states, led)
         here = touched & files.keys()
-        said = self._newly_said(here, states)
-        found = self._said_by_them(here)
-        stirred = {
-            path
-            for path, (visited, imported) in before.idle.items()
-            if not (touched.isdisjoint(visited) and acting.isdisjoint(imported))
+        yield from ((body, (path,)) for path in touched)
+        yield from ((top, (path,)) for path in acting)
+        yield from ((users, (name,)) for name in self._newly_said(here, states, asked))
+        yield from ((saying, found) for found in self._said_by_them(here, sought))
+
+    def still_hidden(self) -> bool:
+        """Whether the files have the names that they had which may stand for something else."""
+        before, files = self.before.files, self.store.files
+        changed = before.keys() ^ files.keys() | {
+            p for p, row in before.items() if p in files and files[p].key != row.key
         }
-        followed = {
-            path: runs
-            for path, runs in before.followed.items()
-            if path not in touched | stirred
-            and all(touched.isdisjoint(run.visited | run.opened) and acting.isdisjoint(run.imported) for run in runs)
-            and all(said.isdisjoint(run.asked) and not (found and run.may_turn_on(found)) for run in runs)
-        }
-        judged = {
-            path: module
-            for path, module in before.judged.items()
-            if path not in touched
-            and touched.isdisjoint(module.opened)
-            and said.isdisjoint(module.asked)
-            and not (found and module.may_turn_on(found))
-        }
-        folders = {folder: self.modules.renewed(folder, *state) for folder, state in before.folders.items()}
-        same_names = all(_aliases(before.files.get(path)) == _aliases(files.get(path)) for path in changed)
-        return Record(
-            followed=followed, idle={path: rest for path, rest in before.idle.items() if path in followed}, judged=judged,
-            others={**before.others}, folders=folders, missed=[*before.missed], hidden=before.hidden if same_names else {},
-        )  # fmt: skip
+        return all(_aliases(before.get(path)) == _aliases(files.get(path)) for path in changed)
 
     def _touched(
         self, changed: set[str], states: Mapping[str, _States | None], led: Mapping[str, Collection[str] | None]
@@ -160,27 +155,20 @@ class Changes(NamedTuple):
         idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
         return touched, touched - (idle - rebuilt - led.keys())
 
-    def _said_by_them(self, touched: Set[str]) -> set[tuple[str, str]]:
+    def _said_by_them(self, touched: Set[str], sought: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
         """What some files say of the words that were looked for in them, with how the paths begin of those that were."""
-        sought: dict[str, set[str]] = {}
-        for answer in _answers(self.before):
-            for beginning, words in answer.sought.items():
-                sought.setdefault(beginning, set()).update(words)
         return {
             (beginning, word)
-            for beginning, words in sought.items()
-            for path in touched
-            if path.startswith(beginning)
-            for word in words
-            if self.words.has_name(path, word)
+            for beginning, word in sought
+            if any(path.startswith(beginning) and self.words.has_name(path, word) for path in touched)
         }
 
-    def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None]) -> set[str]:
+    def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None], names: Iterable[str]) -> set[str]:
         """Which of the names whose users were searched for may have users in files that had none of them before.
 
         Who imports what it did before can only have come to say a name; if it said it then, it was looked into.
         """
-        asked = {name for answer in _answers(self.before) for name in answer.asked}
+        asked = {*names}
         said: set[str] = set()
         for path in touched:
             both = states.get(path)
@@ -287,13 +275,6 @@ def begins(file: Row | File | None) -> str:
 
 def _puts(file: Row | File | None) -> Puts:
     return file.head.puts if file is not None and file.head is not None else NOTHING
-
-
-def _answers(record: Record) -> Iterator[Followed | Judged]:
-    """All that a record knows of runs and of modules."""
-    for runs in record.followed.values():
-        yield from runs
-    yield from record.judged.values()
 
 
 def _aliases(file: Row | File | None) -> msgspec.Raw | None:

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from detlint import counters
+from detlint.answers import Followed, Known
 from detlint.cache import Cache
 from detlint.carry import Carried, Shift, carried
 from detlint.checks.finding import Report
@@ -24,7 +25,6 @@ from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 from detlint.project import Project
-from detlint.record import Record
 from detlint.run import Run, of_one_state
 from detlint.source import Source
 
@@ -84,9 +84,9 @@ class Live:
         self.project = project
         settings = project.config.settings
         self._cache = _Memory(project.cache, f"{project.catalog.fingerprint}-{settings.max_file_size}")
-        self._known: Record | None = None
-        self._texts: dict[str, tuple[Source, Facts]] = {}
-        """The open files as they were when that was found out."""
+        self._known: Known | None = None
+        self._texts: dict[str, tuple[bytes, Source, Facts]] = {}
+        """The open files as they were when that was found out, with their keys."""
         self._around: Sequence[str] | None = None
         self._versions: dict[str, dict[str, str]] = {}
         """Those of libraries that hold in some of its folders."""
@@ -97,6 +97,8 @@ class Live:
 
     def close(self) -> None:
         """Let go of the cache."""
+        if self._known is not None:
+            self._known.close()
         self._cache.close()
 
     def files_changed(self) -> None:
@@ -138,10 +140,10 @@ class Live:
             run, store = self._run(texts, files, lambda: stop(0), look)
             try:
                 self._mend(store, mend)
-                before = self._known if self._known is not None else run.recorded()
-                run.settle(before, advance)
-                if before.followed and run.waits():
-                    early(self._told(run, files, self._likely(run, before)))
+                known = self._known = self._known or run.recorded()
+                run.settle(known, advance)
+                if run.waits() and any((likely := self._likely(run)).values()):
+                    early(self._told(run, files, likely))
                     stop(pause)
                 with counters.counted():  # apart: they would grow as long as the server runs, and nobody asks for them
                     run.judge()
@@ -189,18 +191,18 @@ class Live:
             if facts is not None and (facts.problem or facts.left_out) and (better := mend(path, facts)) is not None:
                 file.text = better
 
-    def _likely(self, run: Run, before: Record) -> Record:
-        """What is probably known when runs have been followed anew."""
+    def _likely(self, run: Run) -> dict[str, list[Followed]]:
+        """What following runs will probably give."""
         files = {}
-        for path, (source, facts) in self._texts.items():
-            file, row = run.store.files.get(path), before.files.get(path)
-            if file is not None and row is not None and row.key != file.key:
+        for path, (key, source, facts) in self._texts.items():
+            file = run.store.files.get(path)
+            if file is not None and key != file.key:
                 shift = Shift(source.lines, Source(path, file.text).lines)
                 files[path] = Carried(shift, facts, run.store.known(file.key))
         return run.likely(lambda followed: carried(followed, files))
 
-    def _told(self, run: Run, files: Iterable[str], record: Record | None = None) -> Reports:
-        reports = {path: run.told({path}, record) for path in files}
+    def _told(self, run: Run, files: Iterable[str], likely: dict[str, list[Followed]] | None = None) -> Reports:
+        reports = {path: run.told({path}, likely) for path in files}
         with contextlib.suppress(ConfigError):  # of a baseline that can't be read, the command line tells
             accepted = self.project.accepted()
             if accepted is None:
@@ -227,10 +229,9 @@ class Live:
             run.remember()
             store.keep()
         self.inside = frozenset(run.inside)
-        self._known = run.known()
         self._texts = {}
         for path in files:
             file = store.files.get(path)
             facts = store.known(file.key) if file is not None else None
             if file is not None and facts is not None:
-                self._texts[path] = (Source(path, file.read()), facts)
+                self._texts[path] = (file.key, Source(path, file.read()), facts)

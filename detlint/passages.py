@@ -1,12 +1,20 @@
-"""Which runs pass each file of a program, and whether others make a difference."""
+"""Which runs pass each file of a program, and what tells them from others."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import msgspec
+import xxhash
 
 from detlint.program.links import Links
 from detlint.program.outcome import Passage, Runs
-from detlint.record import Followed, Judged
+
+if TYPE_CHECKING:
+    from detlint.answers import Followed
+
+_ENCODER: Final = msgspec.msgpack.Encoder(order="deterministic")
 
 
 def runs_of(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[str, Runs]:
@@ -41,11 +49,28 @@ def runs_of(followed: Mapping[str, Sequence[Followed]], links: Links) -> dict[st
     }
 
 
-def differ(judged: Judged, then: Runs, now: Runs) -> bool:
-    """Whether a module may be judged otherwise by other runs."""
-    if (then.stop, then.leaves, then.broken) != (now.stop, now.leaves, now.broken):
-        return True
-    if then.train != now.train and (judged.open or now.leaves):
-        return True
-    passages = (*then.passages, *now.passages)
-    return then.passages != now.passages and (judged.varies or any(passage.sites for passage in passages))
+class Way(NamedTuple):
+    """What a module is judged by of the runs, as far as it shows whether they are the same."""
+
+    telling: bytes = b""
+    """The runs' ways through it, if they pass a site there that a rule knows."""
+    all: bytes = b""
+    """Their ways, whatever they pass."""
+    train: bool = False
+    leaves: bool = False
+    stop: str = ""
+    broken: str = ""
+
+
+NO_WAY: Final = Way()
+
+
+def way_of(runs: Runs) -> Way:
+    """What tells some runs from others."""
+    whole = _digest(runs.passages) if runs.passages else b""
+    telling = whole if any(passage.sites for passage in runs.passages) else b""
+    return Way(telling, whole, runs.train, runs.leaves, runs.stop, runs.broken)
+
+
+def _digest(passages: Sequence[Passage]) -> bytes:
+    return xxhash.xxh3_64_digest(_ENCODER.encode(passages))

@@ -18,13 +18,14 @@ import xxhash
 
 from detlint import catalog as catalogs
 from detlint import counters
-from detlint import record as records
+from detlint.answers import Followed, Judged, Known, followed, judged, passages, saying, trained, users, way
 from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.changes import Changes, is_script, put_on_path
 from detlint.checks.finding import Finding, Report, Step
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
+from detlint.db import Mark, Storage
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Problem, Span
 from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
@@ -32,7 +33,7 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words
 from detlint.model.documents import Documents
-from detlint.passages import differ, runs_of
+from detlint.passages import NO_WAY, runs_of, way_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
 from detlint.program.index import Index
@@ -41,8 +42,8 @@ from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
-from detlint.record import Followed, Judged, Record, Row
 from detlint.source import Source
+from detlint.state import Row, State
 from detlint.status import NOTHING, Status
 from detlint.told import found, once
 from detlint.versions import below
@@ -68,6 +69,8 @@ StrPath = str | os.PathLike[str]
 Work = tuple[str, Runs | None]
 """A module to judge, and the runs that it is judged by; None where the runs that start in it are to be followed."""
 NO_RUNS: Final = Runs()
+MANY: Final = 64
+"""With more files than that to report on, all answers on disk are read at once."""
 
 
 def check(
@@ -104,11 +107,15 @@ def check(
         run.reported = set(store.files)
         for path in around:
             run.add(path, texts)
-        run.settle(run.recorded(), progress)
-        run.judge()
-        report = run.told(run.reported)
-        run.remember()
-        store.keep()
+        known = run.recorded()
+        try:
+            run.settle(known, progress)
+            run.judge()
+            report = run.told(run.reported)
+            run.remember()
+            store.keep()
+        finally:
+            known.close()
         return report
 
     try:
@@ -170,7 +177,7 @@ def opened(
             run.add(file, texts)
         run.reported = {os.path.abspath(path) for path in paths}
         jobs = processes(config.settings.jobs)
-        store.fill(run._look(Record()), jobs, None)
+        store.fill(run._look(State()), jobs, None)
         run._link({}, set(), jobs)
         named = run.named
         starts: dict[str, Sequence[str]] = {start: named.get(start, ()) for start in sorted(run._starts())}
@@ -183,9 +190,12 @@ def opened(
 class _Part(msgspec.Struct):
     """What doing a part of the work gave."""
 
-    followed: dict[str, list[Followed]] = {}
-    idle: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
-    judged: dict[str, Judged] = {}
+    followed: list[str] = []
+    """The files that were followed from."""
+    judged: list[str] = []
+    """Those that were judged."""
+    known: bytes = b""
+    """What that gave, where another process has done it."""
     others: dict[str, bytes] = {}
     folders: dict[str, tuple[Status, str]] = {}
     missed: set[str] = set()
@@ -226,11 +236,12 @@ class Run:
         """The program's own files; what they import from outside of it is in the store too."""
         self.reported: set[str] = set()
         """Those of them to report on."""
-        self.before = Record()
-        """What was known at first."""
-        self.packed: records.Packed | None = None
-        """The imports of that as they were written out."""
-        self.record = Record()
+        self.before = State()
+        """The program as it was when it was last looked at."""
+        self.known = Known()
+        """What is known of it."""
+        self._runs: dict[str, Runs] = {}
+        """The runs that files are judged by."""
         self.engine: Engine | None = None
         self.recorder: Recorder | None = None
         """Is told what happens in the runs that are followed."""
@@ -283,15 +294,16 @@ class Run:
             return f"{self.folders[outer + sep]}{name}{os.sep}"
         return os.path.join(os.path.abspath(folder), "")
 
-    def settle(self, before: Record, progress: Progress | None) -> None:
-        """Read what has changed, link, and keep what that leaves as it was.
+    def settle(self, known: Known, progress: Progress | None) -> None:
+        """Read what has changed, link, and tell which answers may be others now.
 
         Args:
-            before: the program as it was when it was last checked.
+            known: what is known of the program; it is brought up to date.
             progress: as in `check`.
         """
         jobs = processes(self.config.settings.jobs)
-        self.before = before
+        self.known, known.run = known, self
+        self.before = before = known.state
         unsettled = self._look(before)
         changes = Changes(
             before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.index
@@ -299,10 +311,10 @@ class Run:
         news = changes.news()
         led = changes.led_elsewhere(news) if news else {}
         again = self.store.files if news is None else led
-        known = [file for path, file in self.store.files.items() if path in again and before.has(path, file.key)]
+        same = [file for path, file in self.store.files.items() if path in again and before.has(path, file.key)]
         others = self.store.files.keys() != before.files.keys()  # the gate lets through who imports from the program
         unsettled += [
-            file for file in known if not file.whole or (others and file.head is None and not is_yaml(file.path))
+            file for file in same if not file.whole or (others and file.head is None and not is_yaml(file.path))
         ]
         self.store.fill(unsettled, jobs, progress)
         if news is not None and changes.scripts_move(unsettled):
@@ -312,20 +324,44 @@ class Run:
             unsettled += rest
         linked = before.imports if news is not None else {}
         self._link(linked, {os.path.abspath(file.path) for file in unsettled}, jobs)
-        self.record = changes.kept(led) if news is not None else Record()
+        self._renew(changes, led if news is not None else None)
 
-    def told(self, paths: set[str], record: Record | None = None) -> Report:
+    def _renew(self, changes: Changes, led: dict[str, list[str] | None] | None) -> None:
+        """Note how the program is now, and touch what isn't as it was; without `led`, all may be something else."""
+        before, known, files = self.before, self.known, self.store.files
+        rows = {
+            path: Row(
+                file.status, file.key, path in self.inside,
+                file.head.brief() if file.head and file.whole else file.head, "" if file.head else file.module,
+            )
+            for path, file in files.items()
+        }  # fmt: skip
+        state = State(rows, self.links.imports)
+        state.documents, state.keys = self.documents.noted, self.documents.noted_keys
+        state.around = self.modules.around.noted
+        if led is None:
+            known.distrust()
+        else:
+            asked, sought = (name for (name,) in known.marked(users)), known.marked(saying)
+            known.touch([*changes.touched(led, asked, sought)])
+            state.ways, state.looks, state.others = before.ways, before.looks, before.others
+            state.folders = {folder: self.modules.renewed(folder, *was) for folder, was in before.folders.items()}
+            state.missed, state.hidden = before.missed, before.hidden if changes.still_hidden() else {}
+        known.packed = known.packed if state.imports == before.imports else None
+        known.state = state
+        known.refresh()
+
+    def told(self, paths: set[str], likely: Mapping[str, list[Followed]] | None = None) -> Report:
         """What is found in some files, comments and configuration considered.
 
         Args:
-            record: what is known, if it isn't what this run has found out.
+            likely: what following runs will probably give, where that isn't known yet.
         """
-        files, record = self.store.files, record or self.record
+        files = self.store.files
         paths = paths & self.reported
         report = Report(paths=frozenset(paths), program=frozenset(self.inside), files=len(paths))
         report.lines = sum(head.lines for path in paths if (head := files[path].head) is not None)
-        # Runs that reach none of the files say nothing of them, though they may be known: they were followed for others.
-        findings = once(found(record, self._reaching(paths) & self.inside, paths))
+        findings = once(with_deep_stack(lambda: [*found(*self._said(paths, likely))]))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
         findings = self._unsuppressed(findings, report)
@@ -340,30 +376,43 @@ class Run:
         report.keys = {path: (files[path].key, files[path].module, files[path].package) for path in told & files.keys()}
         return report
 
+    def _said(
+        self, paths: set[str], likely: Mapping[str, list[Followed]] | None
+    ) -> tuple[dict[str, list[Followed]], dict[str, Judged]]:
+        """What runs that reach some files gave, and judging these. Runs that reach none of them say nothing of them."""
+        known, starts = self.known, self._starting & self._reaching(paths)
+        there = [path for path in paths if self.store.files[path].head is not None]
+        if likely is None:
+            return {start: followed(known, start) for start in starts}, {path: judged(known, path) for path in there}
+        with known.unnoted():
+            engine, self._runs = self._engine_kept(), runs_of(likely, self.links)
+            new = {
+                path: judged(known, path) if known.holds(judged, path) else self._judged(engine, path) for path in there
+            }
+        return {start: likely[start] for start in starts if start in likely}, new
+
     def waits(self) -> bool:
         """Whether runs have to be followed before the files to report on can be judged."""
-        return any(path not in self.record.followed for path in self._starts())
+        return any(not self.known.holds(followed, path) for path in self._starts())
 
-    def likely(self, carried: Callable[[Followed], Followed]) -> Record:
-        """What is probably known once the runs have been followed that wait for it: as if they did what they did before.
+    def likely(self, carried: Callable[[Followed], Followed]) -> dict[str, list[Followed]]:
+        """What following runs will probably give: what it gave before, where that isn't known.
 
         Args:
             carried: what was known of a run, with the sites and places of the files as they are now.
         """
-        followed = {path: [carried(run) for run in runs] for path, runs in self.before.followed.items()}
-        followed |= self.record.followed
-        runs = runs_of(followed, self.links)
-        engine = self.engine = self.engine or self._engine()
-        known = {path: judged for path, judged in self.record.judged.items() if path in self.reported}
-        judged = with_deep_stack(
-            lambda: {path: self._judged(engine, path, runs.get(path, NO_RUNS)) for path in self._unjudged()}
-        )
-        return Record(followed=followed, judged=known | judged)
+        known, likely = self.known, dict[str, list[Followed]]()
+        for start in self._starts():
+            if known.holds(followed, start):
+                likely[start] = followed(known, start)
+            else:
+                likely[start] = [carried(run) for run in known.before(followed, start) or ()]
+        return likely
 
     # -- what there is, and what has changed --------------------------------------------------------------------
 
-    def _look(self, before: Record) -> list[File]:
-        """Find each file's key, reading only what may have changed; the files that the record doesn't know."""
+    def _look(self, before: State) -> list[File]:
+        """Find each file's key, reading only what may have changed; the files that weren't there."""
         for path, earlier in before.files.items():
             if path not in self.store.files and not earlier.inside:
                 self.store.files[path] = File(path, *self.names.of(path))
@@ -428,17 +477,13 @@ class Run:
         file = self.store.files.get(path)
         return file.read() if file is not None else None
 
-    def recorded(self) -> Record:
+    def recorded(self) -> Known:
         """What the last run found out, whichever process that was."""
-        known = self.store.cache.recall(self._name())
-        with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, IndexError):
-            if known is not None:
-                record, self.packed = records.decode(known)
-                return record
-        return Record()
+        folder = self.store.cache.folder
+        return Known(Storage(folder, self._name()) if folder is not None else None)
 
     def _name(self) -> str:
-        """Where the record is kept that holds under these settings; what only concerns the report leaves it as it is."""
+        """By what the answers are known that hold under these settings; what only concerns the report leaves it as it is."""
         settings = msgspec.structs.replace(
             self.config.settings, jobs=0, output_format="full", show_notes=False, fail_on="warning", per_file_ignores={},
             fix=False, unsafe_fixes=False, fix_only=False, show_fixes=False, fix_seed=0, baseline="",
@@ -451,55 +496,45 @@ class Run:
         digest.update(repr(self.versions).encode("utf-8", "replace") if self.versions else b"")
         if not self.config.project:
             digest.update("\0".join(sorted(self.inside)).encode("utf-8", "replace"))
-        return f"record-{digest.hexdigest()}.msgpack"
+        return digest.hexdigest()
 
     def remember(self) -> None:
         """Keep what was found out for the next run, if that is anything new."""
-        before = self.before
-        if (
-            not self.differs
-            and self.store.files.keys() == before.files.keys()
-            and self.record.folders == before.folders
-            and self.documents.noted == before.documents
-            and self.documents.noted_keys == before.keys
-            and self.modules.around.noted == before.around
-        ):
-            return
-        record = self.known()
-        packed = self.packed if record.imports == before.imports else None
-        with contextlib.suppress(UnicodeEncodeError):  # a file name that is no text: judged anew each time
-            self.store.cache.replace(self._name(), records.encode(record, packed))
+        self._collect()
+        before, state = self.before, self.known.state
+        if self.differs or (state.files.keys(), state.folders, state.documents, state.keys, state.around) != (
+            before.files.keys(), before.folders, before.documents, before.keys, before.around
+        ):  # fmt: skip
+            self.known.keep()
 
-    def known(self) -> Record:
-        """All that was found out."""
-        record = self.record
-        record.files = {
-            path: Row(
-                file.status, file.key, path in self.inside,
-                file.head.brief() if file.head and file.whole else file.head, "" if file.head else file.module,
-            )
-            for path, file in self.store.files.items()
-        }  # fmt: skip
-        record.imports = self.links.imports
-        record.missed = sorted(self.missed.union(record.missed))
-        record.documents, record.keys = self.documents.noted, self.documents.noted_keys
-        record.around = self.modules.around.noted
+    def _collect(self) -> None:
+        """Note what was asked of files and folders meanwhile."""
+        state = self.known.state
+        if self.engine is not None:
+            self.missed |= self.engine.resolver.missed
+        state.missed = sorted(self.missed.union(state.missed))
         self._consult(self.modules.consulted())
-        record.folders |= self.consulted
-        return record
+        state.folders = state.folders | self.consulted
+        for path, key in self.store.others.items():
+            note_other(state.others, path, key)
 
     # -- judging ------------------------------------------------------------------------------------------------
 
     def judge(self) -> None:
         """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
-        before, jobs = self.before, processes(self.config.settings.jobs)
-        starting = self._starting  # a script that another file imports now starts no run any more
-        self.record.followed = {path: runs for path, runs in self.record.followed.items() if path in starting}
-        runs: list[Work] = [(path, None) for path in sorted(self._starts()) if path not in self.record.followed]
-        unjudged = self._unjudged()
-        followed = not runs and self.record.followed.keys() == before.followed.keys()
-        self.differs = self.differs or bool(unjudged) or not followed
-        same = followed and self.links.imports == before.imports
+        try:
+            self._judge()
+        finally:
+            self._collect()
+
+    def _judge(self) -> None:
+        known, jobs, starts = self.known, processes(self.config.settings.jobs), sorted(self._starts())
+        if len(self.reported) > MANY:
+            known.fetch()
+        runs: list[Work] = [(path, None) for path in starts if not known.holds(followed, path)]
+        unjudged, looks = self._unjudged(), self._looks(starts)
+        self.differs = self.differs or bool(runs or unjudged) or looks != known.state.looks
+        same = not runs and looks == known.state.looks and self.links.imports == self.before.imports
         if same and not unjudged:
             return
         jobs = jobs if len(runs) + len(unjudged) >= FEWEST_FOR_FORKS else 1
@@ -510,20 +545,44 @@ class Run:
             self.store.keep()  # while others work
             for part in parts:
                 self._take(part)
-            now = runs_of(self.record.followed, self.links)
-            if early or not same:
-                then = now if same else runs_of(before.followed, Links(before.imports))
-                then = then | dict.fromkeys(early, NO_RUNS)
-                for path, judged in [*self.record.judged.items()]:
-                    if differ(judged, then.get(path, NO_RUNS), now.get(path, NO_RUNS)):
-                        del self.record.judged[path]
-            for part in work([(path, now.get(path, NO_RUNS)) for path in self._unjudged()]):
+            for path in early:
+                known.state.ways.pop(path, None)
+            self._pass(starts)
+            known.state.looks = looks
+            for part in work([(path, self.runs_at(path)) for path in self._unjudged()]):
                 self._take(part)
 
+    def _looks(self, starts: Sequence[str]) -> bytes:
+        """By what it is known that the runs of some starts were looked at for the same files."""
+        named = "\0".join([*starts, "", *sorted(self.reported)])
+        return xxhash.xxh3_128_digest(named.encode("utf-8", "replace"))
+
+    def _pass(self, starts: Sequence[str]) -> None:
+        """Find out which runs pass the files to report on, and touch what isn't as it was."""
+        known, then = self.known, self.known.state.ways
+        runs = with_deep_stack(lambda: {start: followed(known, start) for start in starts})
+        self._runs = runs_of(runs, self.links)
+        touched = list[tuple[Mark[...], tuple[str]]]()
+        for path in self.reported:
+            before, now = then.get(path, NO_WAY), way_of(self.runs_at(path))
+            if before == now:
+                continue
+            then[path] = now
+            if before._replace(all=b"", train=False) != now._replace(all=b"", train=False):
+                touched.append((way, (path,)))
+            touched += [(passages, (path,))] if before.all != now.all else []
+            touched += [(trained, (path,))] if before.train is not now.train else []
+        known.touch(touched)
+        known.refresh()
+
+    def runs_at(self, path: str) -> Runs:
+        """The runs that a file is judged by."""
+        return self._runs.get(path, NO_RUNS)
+
     def _unjudged(self) -> list[str]:
-        """The modules to report on of which nothing is known, in order."""
-        files, judged = self.store.files, self.record.judged
-        return sorted(path for path in self.reported if path not in judged and files[path].head is not None)
+        """The modules to report on whose answer isn't known, in order."""
+        files, known = self.store.files, self.known
+        return sorted(path for path in self.reported if files[path].head is not None and not known.holds(judged, path))
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
@@ -576,26 +635,34 @@ class Run:
         with pool.processes(jobs, context, _start_fork) as workers:
             yield lambda work: workers.map(_do, _chunks(work))
 
-    def do(self, work: list[Work]) -> _Part:
+    def do(self, work: list[Work], *, forked: bool = False) -> _Part:
         """Follow the runs that start in some modules, or judge them."""
-        engine = self.engine = self.engine or self._engine()
-        part = _Part()
-        known = set(self.store.fresh)
+        known, part, kept = self.known, _Part(), set(self.store.fresh)
+        self._engine_kept()
+        if forked:  # what it has judged before it did by other runs
+            self._runs = {path: runs for path, runs in work if runs is not None}
+            known.touch([(one, (path,)) for path in self._runs for one in (way, passages, trained)])
+            known.refresh()
         with counters.counted() as part.counters:
             for path, runs in work:
                 if runs is None:
-                    part.followed[path], idle = self._followed(engine, path)
-                    if idle:
-                        part.idle[path] = _rests_on(idle)
+                    followed(known, path)
+                    part.followed.append(path)
                 else:
-                    part.judged[path] = self._judged(engine, path, runs)
+                    judged(known, path)
+                    part.judged.append(path)
         self.followed = self.followed or bool(part.followed)
+        part.known = known.hand_over() if forked else b""
         part.others, part.folders = self.store.others, self.modules.consulted()
-        part.missed = engine.resolver.missed
+        part.missed = self._engine_kept().resolver.missed
         part.documents, part.keys = self.documents.noted, self.documents.noted_keys
         part.around = self.modules.around.noted
-        part.fresh = {key: value for key, value in self.store.fresh.items() if key not in known}
+        part.fresh = {key: value for key, value in self.store.fresh.items() if key not in kept}
         return part
+
+    def _engine_kept(self) -> Engine:
+        self.engine = self.engine or self._engine()
+        return self.engine
 
     def _engine(self) -> Engine:
         from detlint.checks.engine import Engine
@@ -610,7 +677,7 @@ class Run:
             resolver,
             self.config.settings,
             self.modules.root,
-            hiding(heads.values(), self.record.hidden),
+            hiding(heads.values(), self.known.state.hidden),
             properties(heads),
             registered(heads.items()),
             users,
@@ -648,42 +715,69 @@ class Run:
         file = self.store.files.get(path)
         return file.head if file is not None else None
 
-    def _followed(self, engine: Engine, path: str) -> tuple[list[Followed], list[Reach]]:
+    def follow(self, path: str) -> list[Followed]:
+        """What following the runs that start in a file gives."""
+        engine, known = self._engine_kept(), self.known
         self._fetch(engine, path)
         module = engine.resolver.module(path)
+        known.rest_on([path])
         if module is None:
-            return [], []
+            return []
         try:
             reaches, idle = engine.started(module, self.named.get(path, ()))
             counters.now.runs += len(reaches) + len(idle)
-            return [_kept_of(reach, engine) for reach in reaches], idle
+            for reach in idle:
+                known.rest_on(reach.visited, reach.imported - reach.visited)
+            return [self._kept_of(reach, engine) for reach in reaches]
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
-            return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))], []
+            return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))]
+
+    def _kept_of(self, reach: Reach, engine: Engine) -> Followed:
+        """What is kept of a run that was followed."""
+        engine.users.asked.clear()
+        engine.users.index.sought.clear()
+        with engine.resolver.looking() as files:
+            sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
+            looked_into = frozenset(files)
+        told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
+        visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
+        imported = frozenset(reach.imported - visited)
+        self.known.rest_on(visited | looked_into, imported, engine.users.asked, engine.users.index.sought)
+        return Followed(
+            reach.outcome(), sites, seeded, frozenset(visited), imported, findings,
+            engine.may_train(reach), reach.silent(),
+        )  # fmt: skip
 
     def _fetch(self, engine: Engine, path: str) -> None:
         """Bring the facts of all files at hand that the runs from a file passed when they were last followed."""
-        visited = {one for run in self.before.followed.get(path, ()) for one in (*run.visited, *run.imported)}
+        before = self.known.before(followed, path) or ()
+        visited = {one for run in before for one in (*run.visited, *run.imported)}
         wanted = visited - engine.resolver.by_path.keys()
         self.store.fetch(file.key for one in sorted(wanted) if (file := self.store.files.get(one)) is not None)
 
-    def _judged(self, engine: Engine, path: str, runs: Runs) -> Judged:
+    def judge_one(self, path: str) -> Judged:
+        """What judging a file gives."""
+        engine = self._engine_kept()
+        found = self._judged(engine, path)
+        self.known.rest_on({path, *engine.resolver.opened}, (), engine.users.asked, self.index.sought)
+        return found
+
+    def _judged(self, engine: Engine, path: str) -> Judged:
+        engine.resolver.opened.clear()
+        engine.users.asked.clear()
+        self.index.sought.clear()
         facts = self.modules.facts(path)
         module = engine.resolver.module(path)
         if facts is None or module is None:
-            return Judged(self.unreadable(path, facts.problem) if facts is not None and facts.problem else [], ())
+            return Judged(self.unreadable(path, facts.problem) if facts is not None and facts.problem else [])
         left_out = [finding for problem in facts.left_out for finding in self.unreadable(path, problem)]
-        opened = engine.resolver.opened
-        opened.clear()
-        engine.users.asked.clear()
-        self.index.sought.clear()
         try:
-            findings, varies, is_open = engine.judge(module, runs)
+            findings, varies, is_open = engine.judge(module, self.runs_at(path))
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies, is_open = self._fault(path, error), False, False
         engine.matcher.forget(module)
-        asked, sought = _asked(engine)
-        return Judged([*left_out, *findings], tuple(sorted(opened - {path})), varies, asked, sought, is_open)
+        return Judged([*left_out, *findings], varies, is_open)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):
@@ -692,14 +786,12 @@ class Run:
         return self.unreadable(path, Problem(reason))
 
     def _take(self, part: _Part) -> None:
-        record = self.record
-        record.followed.update(part.followed)
-        record.idle.update(part.idle)
-        record.judged.update(part.judged)
+        if part.known:
+            self.known.adopt(part.known)
         self.again.update(part.followed)
         self.anew.update(part.judged)
         for path, key in part.others.items():
-            note_other(record.others, path, key)
+            note_other(self.known.state.others, path, key)
         self._consult(part.folders)
         self.missed |= part.missed
         self.documents.learn(part.documents, part.keys)
@@ -783,36 +875,6 @@ class Run:
         return False
 
 
-def _kept_of(reach: Reach, engine: Engine) -> Followed:
-    """What is kept of a run that was followed."""
-    engine.users.asked.clear()
-    engine.users.index.sought.clear()
-    with engine.resolver.looking() as files:
-        sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
-        opened = frozenset(files)
-    told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
-    visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
-    return Followed(
-        reach.outcome(), sites, seeded, frozenset(visited), frozenset(reach.imported - visited), findings,
-        engine.may_train(reach), reach.silent(), opened - visited, *_asked(engine),
-    )  # fmt: skip
-
-
-def _rests_on(reaches: Sequence[Reach]) -> tuple[frozenset[str], frozenset[str]]:
-    """The files that some runs visit, and those that they import besides."""
-    visited = {path for reach in reaches for path in reach.visited}
-    imported = {path for reach in reaches for path in reach.imported}
-    return frozenset(visited), frozenset(imported - visited)
-
-
-def _asked(engine: Engine) -> tuple[tuple[str, ...], dict[str, list[str]]]:
-    """The names whose users were searched for since that was cleared, and the words that were looked for in texts."""
-    sought: dict[str, list[str]] = {}
-    for beginning, word in sorted(engine.users.index.sought):
-        sought.setdefault(beginning, []).append(word)
-    return tuple(sorted(engine.users.asked)), sought
-
-
 def _chunks(work: list[Work]) -> list[list[Work]]:
     """Parts of some work to hand to processes, what to follow first."""
     runs = [item for item in work if item[1] is None]
@@ -840,7 +902,7 @@ def _do(work: list[Work]) -> _Part:
         run.engine, run.followed = None, False
         run.modules.forget()
         gc.collect()
-    return with_deep_stack(lambda: run.do(work))
+    return with_deep_stack(lambda: run.do(work, forked=True))
 
 
 def load_catalog(config: Config, cache_folder: Path | None) -> Catalog:

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
+from detlint.answers import Followed, Judged
 from detlint.checks.finding import ANOTHER_RUN, ORDER, Finding
-from detlint.record import Record
 
 
-def found(record: Record, starts: Set[str], paths: Set[str]) -> Iterator[Finding]:
+def found(runs: Mapping[str, Sequence[Followed]], judged: Mapping[str, Judged]) -> Iterator[Finding]:
     """What is known of a program, file by file.
 
     Args:
-        starts: the files whose runs reach something that is reported on.
-        paths: the files that are.
+        runs: those that reach something that is reported on, by the file in which they start.
+        judged: the files that are reported on.
     """
-    runs = {path: followed for path, followed in record.followed.items() if path in starts}
-    own = {path: judged.findings for path, judged in record.judged.items() if judged.findings and path in paths}
+    own = {path: one.findings for path, one in judged.items() if one.findings}
     for path in sorted(runs.keys() | own.keys()):
         for followed in runs.get(path, ()):
             yield from followed.findings

@@ -181,7 +181,7 @@ class Frozen:
         self._users.asked.add(os.path.basename(module.path).partition(".")[0])
         self._resolver.opened.update(others)
         for path in dict.fromkeys([*texts.below(project), *others]):
-            code = modules.code(path)
+            code = modules.code(path) if any(texts.has_name(path, word) for word in REQUIRES) else None
             home = (
                 self._resolver.module(path) if code is not None and not code.identifiers.isdisjoint(REQUIRES) else None
             )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, ParamSpec, TypeVar
 
 import msgspec
 
@@ -15,9 +15,11 @@ from detlint import counters
 from detlint.db.errors import Changed
 from detlint.db.evaluation import Evaluation, Name
 from detlint.db.graph import Graph, Needs, Told
-from detlint.db.query import NOTHING, Asked, Key, Source, digest, parsed, print_of
+from detlint.db.query import NOTHING, Asked, Key, Mark, Source, digest, parsed, print_of
 from detlint.db.storage import Outcome, Storage
 
+P = ParamSpec("P")
+T = TypeVar("T")
 KEPT: Final = 30
 """Days for which what nobody asks for stays on disk."""
 _DAY: Final = 86_400
@@ -33,6 +35,7 @@ class _Row(msgspec.Struct, array_like=True):
     note: bytes | None
     """That of a source; of a query None."""
     needs: list[tuple[int, int]]
+    is_mark: bool = False
 
 
 class Database:
@@ -65,8 +68,12 @@ class Database:
         """What the nodes below 0 have asked for."""
         self._fresh: dict[int, tuple[bytes, bytes]] = {}
         """Rows that the storage doesn't have: questions and values."""
+        self._fetched: dict[int, tuple[bytes, bytes]] = {}
+        """Rows that were read from there all at once."""
         self._gone: set[int] = set()
         """Nodes whose rows the storage shouldn't have any more."""
+        self._touched: set[int] = set()
+        """The marks that were touched since the last revision began."""
         self._process = os.getpid()
 
     # --- asking ---
@@ -78,6 +85,8 @@ class Database:
         name = (asked, key)
         if isinstance(asked, Source):
             return self._input(asked, key)
+        if isinstance(asked, Mark):
+            return self._mark(asked, key)
         value = self._evaluation.meanwhile(name)
         if value is not NOTHING:
             return value
@@ -124,7 +133,38 @@ class Database:
         return True
 
     def _row(self, node: int) -> tuple[bytes, bytes] | None:
-        return self._fresh.get(node) or (self._storage.row(node) if self._storage is not None else None)
+        found = self._fresh.get(node) or self._fetched.get(node)
+        return found or (self._storage.row(node) if self._storage is not None else None)
+
+    def fetch(self) -> None:
+        """Read all values at once that are on disk, for whoever will ask for most of them."""
+        self._fetched = self._storage.rows() if self._storage is not None else {}
+
+    def holds(self, asked: Asked[P, Any], *key: P.args, **named: P.kwargs) -> bool:
+        """Whether an answer is known and still holds; what it rests on is computed for that, where it has to be."""
+        if not self._begun:
+            self.refresh()
+        node = self._graph.find(digest(asked.text(key)))
+        if node is None:
+            return False
+        self._names[node] = (asked, key)
+        self._verify(node)
+        return node not in self._suspect
+
+    def before(self, asked: Asked[P, T], *key: P.args, **named: P.kwargs) -> T | None:
+        """The last answer, whether it holds or not; None where it isn't known."""
+        node, text = self._graph.find(digest(asked.text(key))), asked.text(key)
+        if node is None:
+            return None
+        if (found := self._table(asked).get(key)) is not None or node in self._held:
+            value: T = found[0] if found is not None else self._held[node]
+            return value
+        row = self._row(node)
+        if row is None or row[0] != text or print_of(*row) != self._graph.prints[node]:
+            return None
+        with contextlib.suppress(msgspec.DecodeError):
+            return asked.decode(row[1])
+        return None
 
     def _run(self, name: Name, noted: dict[int, None]) -> Any:
         counters.now.computed += 1
@@ -260,7 +300,62 @@ class Database:
                 found = self._forget(node)
                 if found is not None and node in self._suspect and node not in graph.sources:
                     self._held[node] = found[0]
-        self._forget_apart({*self._suspect, *changed})
+        self._forget_apart({*self._suspect, *changed, *self._touched})
+        self._touched.clear()
+
+    # --- marks ---
+
+    def touch(self, marks: Iterable[tuple[Mark[...], Key]]) -> None:
+        """Say that what some marks stand for has changed. It counts from the next revision on (`refresh`)."""
+        nodes = {node for one, key in marks if (node := self._graph.find(digest(one.text(key)))) is not None}
+        if nodes:
+            self._graph.red.update(self._graph.askers(nodes))
+            self._touched |= nodes
+            self._dirty = True
+
+    def marked(self, asked: Mark[...]) -> Iterator[Key]:
+        """The keys of a mark that answers may rest on."""
+        for text in self._graph.marks.values():
+            name = parsed(text)
+            if name is not None and name[0] is asked:
+                yield name[1]
+
+    def distrust(self) -> None:
+        """Have all answers computed again, from the next revision on."""
+        graph = self._graph
+        told = graph.marks.keys() | graph.sources.keys()
+        graph.red.update(node for node, one in enumerate(graph.digests) if one and node not in told)
+        self._touched |= graph.marks.keys()
+        self._dirty = True
+
+    @contextlib.contextmanager
+    def unnoted(self) -> Iterator[None]:
+        """Let what is asked meanwhile be nothing that somebody rests on."""
+        outer, self.asked = self.asked, {}
+        try:
+            yield
+        finally:
+            self.asked = outer
+
+    @property
+    def aside(self) -> bytes:
+        """What is kept with the answers for whoever touches marks: as it was when they held."""
+        return self._graph.aside
+
+    @aside.setter
+    def aside(self, data: bytes) -> None:
+        if data != self._graph.aside:
+            self._graph.aside, self._dirty = data, True
+
+    def _mark(self, asked: Mark[...], key: Key) -> None:
+        text = asked.text(key)
+        node = self._graph.find(digest(text))
+        if node is None:
+            node = self._put(digest(text), print_of(text, b""), ())
+            self._graph.marks[node] = text
+        self._names[node] = (asked, key)
+        self.asked[node] = None
+        self._table(asked)[key] = None, node
 
     def _forget_apart(self, gone: set[int]) -> None:
         """Forget what isn't stored and rests on some nodes: it is computed again when it is asked for."""
@@ -338,6 +433,8 @@ class Database:
         if self._storage is None or not self._dirty:
             return
         outcome = self._write()
+        if outcome is Outcome.OTHER and self._graph.marks:  # nobody knows whether those say the same in both
+            outcome = self._write(anyhow=True)
         if outcome is Outcome.OTHER:  # another process was faster: what it has stays, and gets what it doesn't have
             other = Database(self._storage)
             other.pins = self.pins
@@ -356,11 +453,24 @@ class Database:
         for node, (text, data) in self._own().items():
             if node in graph.red:  # what it was computed with is no more
                 continue
-            inputs.update(dict.fromkeys(need for need in graph.needs[node] if need in graph.sources))
+            inputs.update(
+                dict.fromkeys(need for need in graph.needs[node] if need in graph.sources or need in graph.marks)
+            )
             rows.append(self._exported(node, text, data, None))
-        told = ((node, graph.sources[node]) for node in inputs)
-        first = [self._exported(node, one.text, b"", one.note) for node, one in told]
+        told = ((node, graph.sources.get(node)) for node in inputs)
+        first = [
+            self._exported(node, one.text, b"", one.note)
+            if one is not None
+            else self._exported(node, graph.marks[node], b"", None, is_mark=True)
+            for node, one in told
+        ]
         return msgspec.msgpack.encode([*first, *rows])
+
+    def hand_over(self) -> bytes:
+        """The same, once: what comes later is told without it."""
+        data = self.export()
+        self._fresh = {}
+        return data
 
     def adopt(self, data: bytes) -> None:
         """Take over what another process has computed, as far as it rests on what this one sees, too."""
@@ -380,6 +490,8 @@ class Database:
                 self._held.pop(node, None)
                 if row.note is not None:
                     graph.sources[node] = Told(row.text, row.note)
+                elif row.is_mark:
+                    graph.marks[node] = row.text
                 else:
                     self._own()[node] = row.text, row.data
 
@@ -394,10 +506,10 @@ class Database:
             self._process, self._fresh = os.getpid(), {}
         return self._fresh
 
-    def _exported(self, node: int, text: bytes, data: bytes, note: bytes | None) -> _Row:
+    def _exported(self, node: int, text: bytes, data: bytes, note: bytes | None, *, is_mark: bool = False) -> _Row:
         digests, prints = self._graph.digests, self._graph.prints
         needs = [(digests[need], prints[need]) for need in self._graph.needs[node]]
-        return _Row(digests[node], prints[node], text, data, note, needs)
+        return _Row(digests[node], prints[node], text, data, note, needs, is_mark)
 
     def _note_roots(self) -> None:
         """Note what was asked from outside."""
@@ -408,7 +520,7 @@ class Database:
                 self._dirty = True
         self.asked.clear()
 
-    def _write(self) -> Outcome:
+    def _write(self, anyhow: bool = False) -> Outcome:
         assert self._storage is not None
         graph, today = self._graph, _today()
         if graph.red or graph.swept != today:
@@ -424,7 +536,7 @@ class Database:
             self._suspect -= gone
         before, graph.token = graph.token, int.from_bytes(os.urandom(7), "big")
         rows = ((node, text, data) for node, (text, data) in self._own().items() if text)
-        outcome = self._storage.save(before, graph.token, graph.encode(), rows, self._gone)
+        outcome = self._storage.save(None if anyhow else before, graph.token, graph.encode(), rows, self._gone)
         if outcome is Outcome.SAVED:
             self._fresh, self._gone = {}, set()
         else:

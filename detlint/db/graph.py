@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import NamedTuple
 
 import msgspec
@@ -34,6 +34,8 @@ class _Stored(msgspec.Struct, array_like=True):
     red: set[int]
     sources: dict[int, Told]
     roots: dict[int, int]
+    marks: dict[int, bytes]
+    aside: bytes
     needs: msgspec.Raw
 
 
@@ -46,7 +48,7 @@ class Graph:
         Raises:
             msgspec.DecodeError: it was none.
         """
-        empty = _Stored(0, 0, b"", b"", set(), {}, {}, msgspec.Raw(b"\x90"))
+        empty = _Stored(0, 0, b"", b"", set(), {}, {}, {}, b"", msgspec.Raw(b"\x90"))
         kept = empty if data is None else msgspec.msgpack.decode(data, type=_Stored)
         self.token = kept.token
         """What the database on disk is known by: each that is written has another one."""
@@ -59,6 +61,10 @@ class Graph:
         self.sources = kept.sources
         self.roots = kept.roots
         """What was asked from outside, and on which day last."""
+        self.marks = kept.marks
+        """The questions of marks."""
+        self.aside = kept.aside
+        """What somebody else keeps with it."""
         self._raw: msgspec.Raw | None = kept.needs
         self._needs: list[Needs] = []
         self._found: dict[int, int] | None = None
@@ -68,8 +74,11 @@ class Graph:
         """All of it, for `__init__`."""
         needs = msgspec.Raw(msgspec.msgpack.encode(self._needs)) if self._raw is None else self._raw
         digests, prints = self.digests.tobytes(), self.prints.tobytes()
-        kept = _Stored(self.token, self.swept, digests, prints, self.red, self.sources, self.roots, needs)
-        return msgspec.msgpack.encode(kept)
+        return msgspec.msgpack.encode(
+            _Stored(
+                self.token, self.swept, digests, prints, self.red, self.sources, self.roots, self.marks, self.aside, needs
+            )
+        )  # fmt: skip
 
     @property
     def needs(self) -> list[Needs]:
@@ -111,6 +120,10 @@ class Graph:
         self.red.discard(node)
         return node, changed
 
+    def askers(self, nodes: Set[int]) -> list[int]:
+        """The nodes that have asked for one of some nodes."""
+        return [node for node, needs in enumerate(self.needs) if not nodes.isdisjoint(needs)]
+
     def cone(self, seeds: Iterable[int]) -> tuple[set[int], dict[int, list[int]]]:
         """The nodes that rest on some others, these included, and for each of them those who asked for it."""
         inside, before = set(seeds), -1
@@ -146,6 +159,7 @@ class Graph:
             self.digests[node] = 0
             self.needs[node] = ()
             self.sources.pop(node, None)
+            self.marks.pop(node, None)
         if self._found is not None:
             self._holes += sorted(gone)
         self.red -= gone

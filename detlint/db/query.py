@@ -1,4 +1,4 @@
-"""What can be asked: queries, which are computed, and sources, which come from outside."""
+"""What can be asked: queries, which are computed, and sources and marks, which come from outside."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ class Asked(Generic[P, T]):
         self.function = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self.number = len(_known)
+        self.sorts = False
         self._skipped = skipped
         self._encoder: msgspec.msgpack.Encoder | None = None
         self._key: msgspec.msgpack.Decoder[Key] | None = None
@@ -59,13 +60,19 @@ class Asked(Generic[P, T]):
 
     def text(self, key: Key) -> bytes:
         """The question in bytes, by which it is known on disk and in other processes."""
-        return _PLAIN.encode((self.name, *key))
+        try:
+            return _PLAIN.encode((self.name, *key))
+        except UnicodeEncodeError:
+            return _unreadable((self.name, *key))
 
     def encode(self, value: T) -> bytes:
-        """A value in bytes, the same in every process."""
+        """A value in bytes, the same in every process; with a name in it that is no text, one that can't be decoded."""
         if self._encoder is None:
-            self._encoder = _encoder(self._type("return"), self.name)
-        return self._encoder.encode(value)
+            self._encoder = _SORTED if self.sorts else _encoder(self._type("return"), self.name)
+        try:
+            return self._encoder.encode(value)
+        except UnicodeEncodeError:
+            return _unreadable(value)
 
     def decode(self, data: bytes) -> T:
         """The value that was encoded.
@@ -105,8 +112,9 @@ class Query(Asked[P, T]):
     Keys and values are never changed by who gets them: everybody is given the same ones.
     """
 
-    def __init__(self, function: Callable[..., T], stored: bool, initial: Any) -> None:
+    def __init__(self, function: Callable[..., T], stored: bool, initial: Any, sorts: bool) -> None:
         super().__init__(function, 1)
+        self.sorts = sorts
         self.stored = stored
         self.initial = initial
 
@@ -136,13 +144,28 @@ class Source(Asked[P, T]):
         db.pins.pop((self, key), None)
 
 
+class Mark(Asked[P, None]):
+    """What stands for something outside that has no value: whoever sees that it has changed says so, with `Database.touch`, and all
+    that has asked for it is computed again."""
+
+    def __init__(self, function: Callable[P, None]) -> None:
+        super().__init__(function, 0)
+
+
+def mark(function: Callable[P, None]) -> Mark[P]:
+    """Make a mark of a function of a key, of which only the name and the parameters count."""
+    return Mark(function)
+
+
 @overload
 def query(function: Callable[Concatenate[Database, P], T], /) -> Query[P, T]: ...
 @overload
 def query(
-    *, stored: bool = True, initial: Any = NOTHING
+    *, stored: bool = True, initial: Any = NOTHING, sorts: bool = False
 ) -> Callable[[Callable[Concatenate[Database, P], T]], Query[P, T]]: ...
-def query(function: Callable[..., Any] | None = None, /, *, stored: bool = True, initial: Any = NOTHING) -> Any:
+def query(
+    function: Callable[..., Any] | None = None, /, *, stored: bool = True, initial: Any = NOTHING, sorts: bool = False
+) -> Any:
     """Make a pure function of the database and a key a query.
 
     Args:
@@ -151,10 +174,11 @@ def query(function: Callable[..., Any] | None = None, /, *, stored: bool = True,
         initial: where a query that comes to itself begins. It is computed again and again, with all others on the cycle, until none
             of them changes; to have one answer, whoever asks first, they must be monotone: what they are given grows, so does what
             they give. All queries on a cycle need it.
+        sorts: whether dictionaries in the values may come back in another order: else these may hold sets or dictionaries, not both.
     """
     if function is None:
-        return lambda function: Query(function, stored, initial)
-    return Query(function, stored, initial)
+        return lambda function: Query(function, stored, initial, sorts)
+    return Query(function, stored, initial, sorts)
 
 
 @overload
@@ -182,6 +206,11 @@ def parsed(text: bytes) -> tuple[Asked[Any, Any], Key] | None:
         return None if asked is None else (asked, asked.key_of(text))
     except (msgspec.DecodeError, LookupError, TypeError):
         return None
+
+
+def _unreadable(value: object) -> bytes:
+    """Bytes for what msgpack can't encode, that it never decodes: a file's name need not be text."""
+    return b"\xc1" + repr(value).encode("ascii", "backslashreplace")
 
 
 def digest(text: bytes) -> int:

@@ -11,7 +11,7 @@ import contextlib
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 from pathlib import Path
 from typing import Final
@@ -56,21 +56,34 @@ class Storage:
 
     def row(self, node: int) -> tuple[bytes, bytes] | None:
         """The question and the value of a node, as they are on disk: whoever asks compares their fingerprint."""
-        match self._one("SELECT text, packed, data FROM answers WHERE node = ?", node):
-            case (bytes(text), packed, bytes(data)):
-                try:
-                    return text, zlib.decompress(data) if packed else data
-                except (zlib.error, MemoryError):
-                    pass
-        return None
+        return _unpacked(self._one("SELECT text, packed, data FROM answers WHERE node = ?", node) or ())
+
+    def rows(self) -> dict[int, tuple[bytes, bytes]]:
+        """All of them, which takes as long as some hundreds one by one."""
+        found = dict[int, tuple[bytes, bytes]]()
+        database = self._connection()
+        if database is not None:
+            try:
+                for node, *rest in database.execute("SELECT node, text, packed, data FROM answers"):
+                    row = _unpacked(rest)
+                    if row is not None:
+                        found[node] = row
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                self._mend(error)
+        return found
 
     def save(
-        self, before: int, token: int, graph: bytes, rows: Iterable[tuple[int, bytes, bytes]], gone: Iterable[int]
+        self,
+        before: int | None,
+        token: int,
+        graph: bytes,
+        rows: Iterable[tuple[int, bytes, bytes]],
+        gone: Iterable[int],
     ) -> Outcome:
         """Save all or nothing.
 
         Args:
-            before: the token of what was read; somebody else has saved where there is another one now.
+            before: the token of what was read; somebody else has saved where there is another one now. None: whoever has.
             token: that of the graph.
             gone: nodes without a row from now on.
         """
@@ -81,7 +94,7 @@ class Storage:
             with database:
                 database.execute("BEGIN IMMEDIATE")
                 now = database.execute("SELECT token FROM graph").fetchone()
-                if now is not None and now[0] != before:
+                if now is not None and before is not None and now[0] != before:
                     return Outcome.OTHER
                 database.executemany("DELETE FROM answers WHERE node = ?", ((node,) for node in gone))
                 database.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", map(_packed, rows))
@@ -135,6 +148,14 @@ class Storage:
             for path in (Path(f"{self._path}-journal"), self._path):
                 path.unlink(missing_ok=True)
             self._database = _connect(self._path)
+
+
+def _unpacked(row: Sequence[object]) -> tuple[bytes, bytes] | None:
+    match row:
+        case (bytes(text), packed, bytes(data)):
+            with contextlib.suppress(zlib.error, MemoryError):
+                return text, zlib.decompress(data) if packed else data
+    return None
 
 
 def _packed(row: tuple[int, bytes, bytes]) -> tuple[int, bytes, int, bytes]:

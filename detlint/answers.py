@@ -1,0 +1,155 @@
+"""The answers about a program that are kept: what following each run gave, and what judging each file gave, with what they rest on.
+
+What they rest on are marks, which `changes.py` touches where it sees that a program isn't what it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from detlint.checks.finding import Finding
+from detlint.db import Database, Storage, mark, query
+from detlint.program.outcome import Outcome
+from detlint.state import Packed, State, decode, encode
+
+if TYPE_CHECKING:
+    from detlint.run import Run
+
+
+@mark
+def body(path: str) -> None:
+    """What a file says, and what its names lead to."""
+
+
+@mark
+def top(path: str) -> None:
+    """What importing a file does."""
+
+
+@mark
+def users(name: str) -> None:
+    """The files that have, call or hand on something by a name."""
+
+
+@mark
+def saying(folder: str, word: str) -> None:
+    """What files say that have a word, of those whose paths begin so."""
+
+
+@mark
+def way(path: str) -> None:
+    """The ways of runs through a file that pass something there, and whether runs end before they come to it."""
+
+
+@mark
+def passages(path: str) -> None:
+    """All ways of runs through a file."""
+
+
+@mark
+def trained(path: str) -> None:
+    """Whether a run that trains comes to a file."""
+
+
+class Followed(msgspec.Struct, array_like=True):
+    """What following one entry point gave."""
+
+    outcome: Outcome
+    sites: dict[str, frozenset[int]]
+    """The sites that it passes and that a rule knows, by module."""
+    seeded: dict[str, frozenset[int]]
+    """Those that make a generator object with a seed, by module."""
+    visited: frozenset[str]
+    """The files that it runs functions of, and those of which something is told by its place."""
+    imported: frozenset[str]
+    """Those besides whose top level it runs."""
+    findings: list[Finding]
+    trains: bool = False
+    """Whether it trains, or starts in a file that speaks of it."""
+    silent: dict[str, frozenset[int]] = {}
+    """The sites that draw nothing, by what it hands them, by module."""
+
+
+class Judged(msgspec.Struct, array_like=True):
+    """What judging one module gave."""
+
+    findings: list[Finding]
+    varies: bool = False
+    """Whether it may be another with any run that passes the module, whatever that passes there."""
+    open: bool = False
+    """Whether it may be another where a run that trains comes to the module by imports, or none does."""
+
+
+class Known(Database):
+    """What is known of a program.
+
+    Args:
+        storage: where it is kept; None: only in memory.
+    """
+
+    def __init__(self, storage: Storage | None = None) -> None:
+        super().__init__(storage)
+        self.run: Run
+        """Computes the answers."""
+        self.state = State()
+        """The program when they held."""
+        self.packed: Packed | None = None
+        """The imports of that as they were written out."""
+        if self.aside:
+            try:
+                self.state, self.packed = decode(self.aside)
+            except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
+                self.distrust()
+
+    def rest_on(
+        self,
+        bodies: Iterable[str],
+        tops: Iterable[str] = (),
+        asked: Iterable[str] = (),
+        sought: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Note what the answer that is being computed rests on."""
+        for path in bodies:
+            body(self, path)
+        for path in tops:
+            top(self, path)
+        for name in asked:
+            users(self, name)
+        for folder, word in sought:
+            saying(self, folder, word)
+
+    def keep(self) -> None:
+        """Write all of it to the storage."""
+        packed = self.packed  # of the same imports, as long as nobody has put others there
+        try:
+            self.aside = encode(self.state, packed)
+        except UnicodeEncodeError:  # a file name that is no text: judged anew each time
+            return
+        self.save()
+
+
+@query(sorts=True)
+def followed(db: Database, start: str) -> list[Followed]:
+    """What following the runs that start in a file gave."""
+    return _known(db).run.follow(start)
+
+
+@query
+def judged(db: Database, path: str) -> Judged:
+    """What judging a file gave."""
+    run = _known(db).run
+    way(db, path)
+    found = run.judge_one(path)
+    if found.varies:
+        passages(db, path)
+    if found.open or run.runs_at(path).leaves:
+        trained(db, path)
+    return found
+
+
+def _known(db: Database) -> Known:
+    assert isinstance(db, Known)
+    return db
