@@ -7,7 +7,7 @@ it is also told where it stands, because that is the place that a reader would c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -36,6 +36,8 @@ from detlint.model.tables import is_changed
 from detlint.program.resolve import Module, Resolver, definitions
 
 DEEPEST = 12
+PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_intermixed_args", "parse_known_args"})
+"""Methods of parsers that give what a command line says."""
 Arguments = Sequence[tuple[str, Value | None]]
 """Those of a call, in order, by the names that `Arg` has, and as their file has them."""
 
@@ -437,10 +439,9 @@ def rests_on_name(value: Value | None) -> bool:
 def is_parsed(value: Value | None) -> bool:
     """Whether a value is what a command line was parsed into."""
     while isinstance(value, (Result, Member)):
-        name = value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else ""
-        attr = value.of.attr if isinstance(value, Result) and isinstance(value.of, Member) else ""
-        last = name.rpartition("::")[2].rpartition(".")[2]
-        if attr.startswith("parse_") or last.startswith(("parse_", "get_args")):
+        called = value.of if isinstance(value, Result) else None
+        name = called.attr if isinstance(called, Member) else called.name if isinstance(called, Ref) else ""
+        if name.rpartition(".")[2] in PARSES:
             return True
         value = value.of if isinstance(value, Result) else value.base
     return isinstance(value, Param)
