@@ -55,12 +55,12 @@ from detlint.model.kept import always_set_to, set_once
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
+from detlint.model.uses import Use, Users
 from detlint.program.answers import Answers
 from detlint.program.bound import NO_DEFAULT, Argument, bind, received
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
@@ -254,8 +254,8 @@ class Constants:
         last = function.name.rpartition(".")[2]
         if not function.owner or last == "__init__" or self._is_forward(module, function):
             return False
-        having = self._resolver.lineage(f"{module.path}::{function.owner}")
-        return last in HOOKS or sum(f"{name}.{last}" in home.functions for home, name in having) > 1
+        family = self._resolver.family(f"{module.path}::{function.owner}")
+        return last in HOOKS or any(f"{name}.{last}" in home.functions for home, name in [*family][1:])
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
@@ -636,7 +636,7 @@ class Constants:
         to call it, or doesn't hand on all others."""
         site, around = use.module.sites[use.site], use.module.function_of(use.module.sites[use.site])
         target = self._resolver.normal(use.module.path, site.target, around)
-        home, builder = self._resolver.function(target if site.kind == "call" else None) or (None, None)
+        home, builder = (self._resolver.function(target) if site.kind == "call" else None) or (None, None)
         if home is None or builder is None or "." in builder.name or home.detail(builder).decorators:
             return None
         parameters = home.detail(builder).parameters

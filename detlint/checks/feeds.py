@@ -19,9 +19,10 @@ from detlint.facts.model import (
     is_made_by,
     options,
 )
+from detlint.model.projects import MANY
+from detlint.model.uses import Use
 from detlint.program.bound import received
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import MANY, Use
 
 IMAGE: Final = 3
 """Channels of an image."""
@@ -187,8 +188,8 @@ class Feeds:
 
     def _dotted(self, name: str) -> str:
         """The name of a class as an import would have it."""
-        path, colon, inside = name.partition("::")
-        return f"{self.resolver.known(path).facts.module}.{inside}" if colon else name
+        module, inside = self.resolver.definition(name) or (None, "")
+        return f"{module.facts.module}.{inside}" if module is not None else name
 
     def _heirs(self, module: Module, name: str) -> list[tuple[Module, str]] | None:
         """The classes that derive from one; None where they can't all be found."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import TRANSFORM, Catalog, Entry
 from detlint.facts.model import Const, Function, Items, Member, Param, Partial, Ref, Result, Site, Value
+from detlint.model.callees import returned
 from detlint.model.flow import flags
 from detlint.model.places import point_of
-from detlint.program.calls import returned
 from detlint.program.reach import HOST, TRAINING
 from detlint.program.resolve import Module
 
@@ -154,7 +154,8 @@ class Handed:
 
     def _given_by(self, made: Result) -> list[Found]:
         """The inner function that a function gives back: `preprocess(is_training)`."""
-        maker, place = self._matcher.resolver.function(made.of), self._matcher.resolver.place(made.site)
+        resolver = self._matcher.resolver
+        maker, place = resolver.function(made.of), resolver.place(made.site)
         inner = returned(*maker) if maker is not None else None
         if maker is None or inner is None or place is None:
             return []

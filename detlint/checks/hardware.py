@@ -10,9 +10,10 @@ from detlint.catalog import Catalog
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.checks.untrained import Untrained
+from detlint.model.projects import ANYWHERE
+from detlint.model.uses import Users
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import ANYWHERE, Users
 
 NOWHERE: Final = frozenset[str]()
 

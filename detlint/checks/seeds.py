@@ -15,7 +15,6 @@ from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
-from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     LOOKS,
     PRINTS,
@@ -38,13 +37,14 @@ from detlint.facts.model import (
 from detlint.facts.model import Mapping as Table
 from detlint.facts.reading.values import member
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
 from detlint.model.truth import COMPARISONS, comparison, denied
+from detlint.model.uses import Users
 from detlint.program.flow import Flow
 from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import Users
 from detlint.program.values import Frame, Origin, Spot, Values
 
 OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-dataset", "mindspore-generator")}

@@ -81,8 +81,8 @@ class Registries:
                     yield Kept(key, _names(named, (site.target.attr.strip("[]"),)), named)
 
     def _is_definition(self, name: str) -> bool:
-        home = self.resolver.home(name)
-        return home is not None and (home[1] in home[0].functions or home[1] in home[0].classes)
+        module, inside = self.resolver.definition(name) or (None, "")
+        return module is not None and (inside in module.functions or inside in module.classes)
 
     def _applied(self, module: Module, called: Value, definition: Ref, texts: Iterable[str]) -> Iterator[Kept]:
         """What calling a value with a definition puts into registries; a decorator is called so."""

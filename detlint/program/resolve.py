@@ -49,8 +49,8 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
+from detlint.model.modules import Modules
 from detlint.program.bound import CallArgument
-from detlint.program.modules import Modules
 from detlint.program.returned import returned
 
 DEEPEST: Final = 24
@@ -148,18 +148,10 @@ class Resolver:
 
     Args:
         says: whether a file has a word in it, as part of another one too.
-        below: the names of the program's modules and packages below a folder.
     """
 
-    def __init__(
-        self,
-        modules: Modules,
-        catalog: Catalog,
-        says: Callable[[str, str], bool],
-        below: Callable[[str], Collection[str]],
-    ) -> None:
+    def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool]) -> None:
         self.modules = modules
-        self.below = below
         self.says = says
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}
@@ -231,21 +223,23 @@ class Resolver:
         assert module is not None, path
         return module
 
-    def home(self, name: str) -> tuple[Module, str] | None:
-        """The module that has what a full name means, and its name there; None for what a library has."""
+    def definition(self, name: str) -> tuple[Module, str] | None:
+        """The file that a full name of the program begins with, and the name inside it; None for one of a library."""
         path, colon, inside = name.partition("::")
         module = self.module(path) if colon else None
         return (module, inside) if module is not None else None
 
     def function(self, value: Value | None) -> tuple[Module, Function] | None:
-        """The function of the program that a normal value is; None for any other."""
-        home = self.home(value.name) if isinstance(value, Ref) else None
-        found = home[0].functions.get(home[1]) if home is not None else None
-        return (home[0], found) if home is not None and found is not None else None
+        """The function, or method, of the program that a value surely is; None for anything else."""
+        module, inside = (self.definition(value.name) if isinstance(value, Ref) else None) or (None, "")
+        function = module.functions.get(inside) if module is not None else None
+        return (module, function) if module is not None and function is not None else None
 
-    def lineage(self, name: str) -> Iterator[tuple[Module, str]]:
-        """The classes of the program that a class is and derives from, by full names, in the order of inheritance; each with its module."""
-        return (home for owner in self.mro(name) if (home := self.home(owner)) is not None)
+    def family(self, name: str) -> Iterator[tuple[Module, str]]:
+        """A class of the program, and those of its bases that are of the program, in the order in which attributes are looked up."""
+        for module, inside in filter(None, map(self.definition, self.mro(name))):
+            if inside in module.classes:  # a module may stand among the bases, by mistake
+                yield module, inside
 
     def imported(self, module: Module) -> list[Module]:
         """The program's modules that a module imports, in order."""
@@ -781,9 +775,8 @@ class Resolver:
     def _returned_value(self, name: str) -> Value | None:
         """What a function of the program gives back."""
         module, function = self.function(Ref(name)) or (None, None)
-        if module is None or function is None or function.deferred:
-            return None
-        return self.normal(module.path, function.returns, function)
+        deferred = module is None or function is None or function.deferred
+        return self.normal(module.path, function.returns, function) if module and function and not deferred else None
 
     def _handed_to(self, module: Module, name: str, parameter: Param) -> Iterator[Value | None]:
         """What a function that makes a class may be handed, as far as its own file calls it."""
@@ -1008,9 +1001,7 @@ class Resolver:
             return name
         if "::" in name:
             module, function = self.function(Ref(name)) or (None, None)
-            if module is None or function is None:
-                return ""
-            return self.type_of(self.normal(module.path, function.returns, function))
+            return self.type_of(self.normal(module.path, function.returns, function)) if module and function else ""
         for i in self.catalog.calls.get(name, ()):
             if self.catalog.entries[i].returns:
                 # Generator objects keep the name of what made them: their methods are known under it.

@@ -203,9 +203,9 @@ class Values:
 
     def _made(self, kind: str, attr: str) -> Origin | None:
         """What the constructor of a class keeps as an attribute, with what it was handed."""
-        for module, inside in self.resolver.lineage(kind):
-            body, function = module.classes.get(inside), module.functions.get(f"{inside}.__init__")
-            if body is not None and function is not None and attr in body.attributes:
+        for module, inside in self.resolver.family(kind):
+            body, function = module.classes[inside], module.functions.get(f"{inside}.__init__")
+            if function is not None and attr in body.attributes:
                 begin = f"{kind}."
                 given = {k.removeprefix(begin): v for k, v in self.handed.items() if k.startswith(begin)}
                 return self.look(Frame(module, function, given, kind), body.attributes[attr])
@@ -213,10 +213,9 @@ class Values:
 
     def _field_spot(self, name: str, attr: str) -> Spot | None:
         """Where a class of the program gives a field its default."""
-        for home, inside in self.resolver.lineage(name):
-            body = home.classes.get(inside)
-            if body is not None and attr in body.places:
-                return Spot(home, body.places[attr])
+        for module, inside in self.resolver.family(name):
+            if attr in module.classes[inside].places:
+                return Spot(module, module.classes[inside].places[attr])
         return None
 
     def _option(self, frame: Frame, attr: str) -> Origin | None:
