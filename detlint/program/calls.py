@@ -555,7 +555,7 @@ def is_chosen(target: Value) -> bool:
         root = root.base if isinstance(root, Member) else root.of
     if not isinstance(root, (Ref, Instance)):
         return False
-    return is_choice(target) or isinstance(target, Result) or last(target).startswith(BUILDS)
+    return is_choice(target) or isinstance(target, Result) or last(target) in BUILDS
 
 
 def asked_of_itself(branch: Branch) -> Member | None:

@@ -16,8 +16,8 @@ from detlint.program.resolve import Module, Resolver
 DEEPEST: Final = 4
 """How many calls a definition is followed through until it is kept."""
 SELF: Final = "self"
-BUILDS: Final = ("build", "create", "make", "instantiate")
-"""How the names of a library's methods begin that build what a registry keeps."""
+BUILDS: Final = frozenset({"build", "create", "instantiate", "make"})
+"""Methods of registries, of libraries and others, that build what these keep."""
 
 
 class Kept(NamedTuple):
