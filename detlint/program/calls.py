@@ -360,7 +360,7 @@ class Calls(Callees):
         if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
             yield None
             return
-        if isinstance(site.target, Member) and is_parsed(site.target.base):
+        if isinstance(site.target, Member) and is_parsed(site.target.base, self.resolver, module.path):
             yield None  # `args.func(args)`
             return
         if is_choice(site.target) and any(

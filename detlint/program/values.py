@@ -181,7 +181,7 @@ class Values:
             return Origin(self.resolver.normal(frame.module.path, value))
         if base.value is None:
             return Origin(None)
-        option = self._option(frame, value.attr) if is_parsed(base.value) else None
+        option = self._option(frame, value.attr) if is_parsed(base.value, self.resolver, frame.module.path) else None
         if option is not None:
             return option
         kind = self.resolver.type_of(base.value)
@@ -435,12 +435,26 @@ def rests_on_name(value: Value | None) -> bool:
     return isinstance(value, Result)
 
 
-def is_parsed(value: Value | None) -> bool:
-    """Whether a value is what a command line was parsed into."""
+def is_parsed(value: Value | None, resolver: Resolver, path: str) -> bool:
+    """Whether a value of a file is what a command line was parsed into, or may be, as a parameter may."""
+    root = value
+    while isinstance(root, (Result, Member)):
+        root = root.of if isinstance(root, Result) else root.base
+    return isinstance(root, Param) or _is_of_parser(value, resolver, path)
+
+
+def _is_of_parser(value: Value | None, resolver: Resolver, path: str, depth: int = 0) -> bool:
+    """Whether a parser gives a value, or a function of the program that has it from one."""
     while isinstance(value, (Result, Member)):
         called = value.of if isinstance(value, Result) else None
-        name = called.attr if isinstance(called, Member) else called.name if isinstance(called, Ref) else ""
+        name = called.name if isinstance(called, Ref) else called.attr if isinstance(called, Member) else ""
         if name.rpartition(".")[2] in PARSES:
             return True
+        normal = resolver.name(path, name) if isinstance(called, Ref) and "::" not in name else called
+        home, function = resolver.function(normal) or (None, None)
+        if home is not None and function is not None and depth < DEEPEST:
+            given = function.returns.values if isinstance(function.returns, Items) else options(function.returns)
+            if any(_is_of_parser(each, resolver, home.path, depth + 1) for each in given):
+                return True
         value = value.of if isinstance(value, Result) else value.base
-    return isinstance(value, Param)
+    return False
