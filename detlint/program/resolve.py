@@ -130,18 +130,10 @@ class Resolver:
 
     Args:
         says: whether a file has a word in it, as part of another one too.
-        below: the names of the program's modules and packages below a folder.
     """
 
-    def __init__(
-        self,
-        modules: Modules,
-        catalog: Catalog,
-        says: Callable[[str, str], bool],
-        below: Callable[[str], Collection[str]],
-    ) -> None:
+    def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool]) -> None:
         self.modules = modules
-        self.below = below
         self.says = says
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}
