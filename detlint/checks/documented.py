@@ -15,11 +15,11 @@ from detlint.config import Settings
 from detlint.facts.model import Const, Member, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code
+from detlint.model.arguments import received
 from detlint.model.documents import Documents, Said
 from detlint.model.launches import Launch
 from detlint.model.places import point_of
 from detlint.model.uses import Users
-from detlint.program.bound import received
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
 

@@ -33,7 +33,7 @@ from detlint.facts.model import (
     flag_of,
 )
 from detlint.facts.model import Step as Taken
-from detlint.program.bound import received
+from detlint.model.arguments import received
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 

@@ -27,9 +27,9 @@ from detlint.model import references
 from detlint.model.documents import Documents
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
+from detlint.model.registries import Kept
 from detlint.model.uses import Users
 from detlint.program.answers import Answers
-from detlint.program.registries import Kept
 from detlint.program.resolve import Module, Resolver
 
 HOOKS: Final = BEGINNING | {
