@@ -19,7 +19,6 @@ from detlint.facts.model import (
     Arg,
     Cell,
     Detail,
-    Either,
     Expression,
     Function,
     Instance,
@@ -48,7 +47,6 @@ _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
     "": None,
     "-": None,
     "str": Instance("builtins.str"),
-    "int?": Either((Instance("builtins.int"), None)),
 }
 """What the elements of a set are, in the facts of a site."""
 OPAQUE: Final = frozenset({
