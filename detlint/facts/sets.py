@@ -12,12 +12,12 @@ from detlint.facts.model import OPERATED, Const, Either, Instance, Items, Member
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 
-Elements = Literal["", "str", "int", "-"]
-"""Unknown; texts, or what holds texts; numbers; nothing yet."""
+Elements = Literal["", "str", "int", "int?", "-"]
+"""Unknown; texts, or what holds texts; numbers; numbers, as a rule; nothing yet."""
 
 SET: Final = "builtins.set"
 SETS: Final[dict[Elements, Instance]] = {
-    kind: Instance(f"{SET}[{kind}]" if kind else SET) for kind in ("", "str", "int", "-")
+    kind: Instance(f"{SET}[{kind}]" if kind else SET) for kind in ("", "str", "int", "int?", "-")
 }
 KINDS: Final[dict[str, Elements]] = {made.of: kind for kind, made in SETS.items()}
 MAKES_SET: Final = frozenset({"builtins.set", "builtins.frozenset"})
@@ -65,7 +65,9 @@ def joined(kinds: Iterable[Elements]) -> Elements:
         return "-"
     if "str" in found:
         return "str"
-    return "" if "" in found else "int"
+    if "" in found:
+        return ""
+    return "int" if found == {"int"} else "int?"
 
 
 def items_of(function: Function, at: int, value: Value | None) -> Elements:
@@ -137,7 +139,15 @@ def _items(function: Function, at: int) -> Elements:
         return "str" if name in _LISTS_OF_TEXTS else "int" if name in _LISTS_OF_NUMBERS else ""
     if code == op.BINARY:
         return joined((_items(function, operation[2]), _items(function, operation[3])))
-    return ""
+    return "int?" if code == op.ITEM and _is_column(function, at) else ""
+
+
+def _is_column(function: Function, at: int) -> bool:
+    """Whether a part of an array is taken, `data[:, 3]`: numbers, unless it was a table before (`frame.iloc[:, 0]`)."""
+    _, of, index = function.ops[at]
+    sides = function.ops[index][1:] if function.ops[index][0] == op.TUPLE else ()
+    taken = [function.ops[side][0] == op.SLICE or type(function.constant(side)) is int for side in sides]
+    return bool(taken) and all(taken) and function.ops[of][0] == op.LOAD
 
 
 def element(function: Function, at: int) -> Elements:

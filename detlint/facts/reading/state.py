@@ -47,6 +47,7 @@ _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
     "": None,
     "-": None,
     "str": Instance("builtins.str"),
+    "int?": Either((Instance("builtins.int"), None)),
 }
 """What the elements of a set are, in the facts of a site."""
 OPAQUE: Final = frozenset({
