@@ -19,6 +19,7 @@ from detlint.facts.model import (
     Arg,
     Cell,
     Detail,
+    Either,
     Expression,
     Function,
     Instance,
