@@ -111,7 +111,7 @@ class _Order(msgspec.Struct):
     depth: int = 0
     """How many functions have given the items back on the way."""
     seen: set[tuple[str, int, int]] = set()
-    """Files, functions and values that were followed."""
+    """Files, functions and values that were followed; a value that grows as its complement, which is negative."""
     packed: bool = False
     """Whether what is given back may hold all of the items as one of its own."""
     beside: frozenset[int] | None = None
@@ -245,6 +245,10 @@ class _Order(msgspec.Struct):
             return DECIDES
         if grown.what == "yield":
             return self._returned()
+        key = (self.module.path, self.function.number, ~grown.value)
+        if key in self.seen:
+            return NOTHING
+        self.seen.add(key)
         function, operation = self.function, self.function.ops[grown.value]
         if operation[0] == op.ATTR:
             reads = function.code.same_attribute(function, grown.value)

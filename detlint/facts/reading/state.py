@@ -15,7 +15,6 @@ from detlint.catalog import Catalog
 from detlint.facts.model import (
     COMPARED,
     Arg,
-    Cell,
     Detail,
     Either,
     Expression,
@@ -43,6 +42,7 @@ from detlint.model import sets
 from detlint.model.kernel import ends_cell
 from detlint.model.options import lacking
 from detlint.model.sets import MAKES_SET
+from detlint.sources.parse import Cell
 
 _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
     "": None,
