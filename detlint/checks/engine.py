@@ -79,7 +79,7 @@ class Engine:
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
             resolver, users, attributes, root, packaged, declared, self._speaks,
-            lambda *of: raising.makes_none(*of), documents,
+            lambda *of: raising.makes_none(*of), documents, lambda module: self.flow.registries.kept_by(module),
         )  # fmt: skip
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed, training)
         sums = Sums(users, self.untrained.may_train_in)
@@ -157,7 +157,13 @@ class Engine:
         self._alone.complete(reach)
         found = [*self.seed_rules.findings(reach)]
         found += switches.findings(
-            reach, self.matcher, self.levels, self.catalog, self._is_elsewhere, self.verdicts.is_idle
+            reach,
+            self.matcher,
+            self.levels,
+            self.catalog,
+            self._is_elsewhere,
+            self.verdicts.is_idle,
+            self.documented.switched,
         )
         return self._selected(found)
 

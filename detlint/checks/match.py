@@ -36,12 +36,11 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
+from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
-from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.entry import sites
-from detlint.program.handing import given_with
 from detlint.program.links import Registered
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
@@ -150,7 +149,6 @@ class Matcher:
             self._indexable,
             Handed(self).draws,
             self.catalog.whole,
-            self.catalog.masks,
             self.catalog.with_context("where-first-is"),
         )
         self._matches: dict[int, dict[int, list[Match]]] = {}
@@ -795,7 +793,11 @@ class Matcher:
         if isinstance(value, Either):
             settled = [self.by_default(module, option) for option in value.options]
             return settled[0] if settled and all(option == settled[0] for option in settled) else value
-        if isinstance(value, Member) and value.attr in module.facts.options and is_parsed(value.base):
+        if (
+            isinstance(value, Member)
+            and value.attr in module.facts.options
+            and is_parsed(value.base, self.resolver, module.path)
+        ):
             return self.resolver.normal(module.path, module.facts.options[value.attr].default)
         return value
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -14,11 +15,12 @@ from detlint.catalog import Launcher
 from detlint.facts.model import Const
 from detlint.files import beginning
 from detlint.folders import is_folder
+from detlint.ir.commands import Script
 from detlint.ir.launch_texts import LaunchText, kind_of, lower
 from detlint.model.chosen import UNKNOWN, Chosen, Read, chosen, literals
-from detlint.model.commands import started
+from detlint.model.commands import is_known, started
 from detlint.model.devices import Starts
-from detlint.model.launches import Launch, Programs
+from detlint.model.launches import Launch, Programs, known_end
 from detlint.notebook import NotANotebook, open_notebook
 from detlint.status import Status, status_of
 
@@ -87,11 +89,16 @@ class Documents:
         self._programs = Programs(launchers)
         self._listed: dict[str, _Files | None] = {}
         self._read: dict[str, Read] = {}
+        self._texts: dict[str, LaunchText] = {}
         self._tops: dict[str, str] = {}
         self._meant: dict[str, dict[str, list[tuple[Launch, bool]]]] = {}
         """Folders -> the scripts below them, with the launches that start them, and whether those surely do."""
         self._stamps: dict[str, str] = {}
         self._chosen: dict[tuple[str, str, str], Chosen] = {}
+        self._around: dict[str, Said] = {}
+        self._contents: dict[str, str] = {}
+        self._given: dict[str, tuple[tuple[tuple[str, Const], ...], frozenset[str]]] = {}
+        """Folders -> the keys that settings below give literals, and the options that commands among them give."""
         self.noted: dict[str, _Noted] = {}
         """The scripts that were asked for -> `_stamp`, and what was read."""
         self.noted_keys: dict[tuple[str, str, str], _Noted] = {}
@@ -101,15 +108,23 @@ class Documents:
 
     def around(self, script: str) -> Said:
         """What launches that start a script say, and the settings of its project."""
-        said, starts = self._said(script), self._starts(script)
-        if script not in self.noted:
-            self.noted[script] = self._stamp(script), _digest(repr((said, starts)))
-        return said
+        if script not in self._around:
+            said, starts = self._said(script), self._starts(script)
+            launches = starts.launches if starts is not None else None
+            self._around[script] = said
+            self.noted[script] = self._stamp(script), _digest(repr((said, launches, self._content(self.home(script)))))
+        return self._around[script]
 
     def starts(self, script: str) -> Starts | None:
         """What may say on how many devices a script is started; None where nothing is known to start it, or there is too much to read."""
         self.around(script)
         return self._starts(script)
+
+    def exported(self, script: str, variable: str) -> frozenset[str]:
+        """What the launches that start a script set a variable of the environment to; nothing where one doesn't, or isn't known."""
+        said = self.around(script)
+        found = frozenset(launch.environment.get(variable, "") for launch in said.launches)
+        return found if not said.unsure and all(value and is_known(value) for value in found) else frozenset()
 
     def chosen(self, folder: str, key: str, table: str) -> Chosen:
         """What the settings and launches below a folder give a key, as the function of that name has it."""
@@ -165,11 +180,22 @@ class Documents:
     def _said(self, script: str) -> Said:
         found = self._of(script)
         launches = tuple(launch for launch, _ in found)
-        settings = [read for read in self._settings(script) or () if kind_of(os.path.basename(read.path)) in _SETTINGS]
-        told = frozenset(option for read in settings for launch in read.launches for option in launch.options())
-        keys = tuple(sorted({*literals(settings)}, key=repr))
+        keys, told = self._given_below(self.home(script))
         unsure = any(not sure for _, sure in found) or any(not launch.end() for launch in self._nowhere(script))
         return Said(launches, unsure, keys, told)
+
+    def _given_below(self, folder: str) -> tuple[tuple[tuple[str, Const], ...], frozenset[str]]:
+        if folder not in self._given:
+            settings = [read for read in self._below(folder) or () if kind_of(os.path.basename(read.path)) in _SETTINGS]
+            told = frozenset(option for read in settings for launch in read.launches for option in launch.options())
+            self._given[folder] = tuple(sorted({*literals(settings)}, key=repr)), told
+        return self._given[folder]
+
+    def _content(self, folder: str) -> str:
+        """Changes with what the launch texts below a folder say."""
+        if folder not in self._contents:
+            self._contents[folder] = _digest(repr(self._below(folder)))
+        return self._contents[folder]
 
     def _starts(self, script: str) -> Starts | None:
         settings, launches = self._settings(script), [launch for launch, _ in self._of(script)]
@@ -254,10 +280,23 @@ class Documents:
     def _text(self, path: str) -> Read:
         """A launch text, which a run reads once."""
         if path not in self._read:
-            text = _lowered(path)
-            commands = tuple(started(text.script))
+            text = self._lowered(path)
+            commands = tuple(started(text.script, partial(self._sourced, path)))
             self._read[path] = Read(path, text, commands, tuple(self._programs.launches(commands, path)))
         return self._read[path]
+
+    def _sourced(self, path: str, name: str) -> Script | None:
+        """What a script says that another one reads; None for one that doesn't stand beside it, or below."""
+        folder = os.path.dirname(path)
+        found = os.path.normpath(os.path.join(folder, name if is_known(name) else known_end(name)))
+        files = self._list(folder) or _Files()
+        stands = found != path and any(found == other for other, _ in files.documents)
+        return self._lowered(found).script if stands and kind_of(os.path.basename(found)) == "shell" else None
+
+    def _lowered(self, path: str) -> LaunchText:
+        if path not in self._texts:
+            self._texts[path] = _lowered(path)
+        return self._texts[path]
 
     def _list(self, folder: str) -> _Files | None:
         """What stands below a folder; None for too much."""

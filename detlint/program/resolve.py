@@ -37,6 +37,7 @@ from detlint.facts.model import (
     Mapping,
     Member,
     Param,
+    Parameter,
     Partial,
     Ref,
     Result,
@@ -48,13 +49,16 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
+from detlint.model.arguments import CallArgument, returned
+from detlint.model.exports import GETTER, lazy
 from detlint.model.modules import Modules
-from detlint.program.bound import CallArgument
-from detlint.program.returned import returned
 
 DEEPEST: Final = 24
 FEW_NAMES: Final = 4
 """So many names are looked for in the texts of files that offer theirs by `*`, before these are gathered."""
+
+
+STATIC: Final = Ref("builtins.staticmethod")
 
 
 class Module(msgspec.Struct, eq=False):
@@ -98,6 +102,19 @@ class Module(msgspec.Struct, eq=False):
     def detail(self, function: Function) -> Detail:
         """What only matters of a function where this file is checked."""
         return self.body.details[function.number]
+
+    def taken(self, function: Function) -> tuple[Parameter, ...]:
+        """The parameters that calls of a function give something: not the object, or class, whose method it is."""
+        detail = self.detail(function)
+        return detail.parameters[bool(function.owner) and STATIC not in detail.decorators :]
+
+    def around(self, function: Function) -> Iterator[Function]:
+        """A function with those that it is defined in, the nearest first."""
+        name = function.name
+        while name:
+            if name in self.functions:
+                yield self.functions[name]
+            name = name.rpartition(".")[0]
 
     def rest(self) -> None:
         """Forget the decoded body until it is asked for again."""
@@ -342,7 +359,26 @@ class Resolver:
             if place is not None and not place[1] and place[0] != module.path:
                 submodule = self.module(place[0])
                 return Ref(f"{submodule.path}::") if submodule is not None else None
-        return None
+        return self._lazily(module, name) if name != GETTER else None
+
+    def _lazily(self, module: Module, name: str) -> Value | None:
+        """What a module's `__getattr__` gives: a part of a module of its package, or such a module."""
+        if GETTER not in module.functions and GETTER not in module.facts.names:
+            return None
+        package = (
+            module.facts.module.rpartition(".")[0] if not module.path.endswith("__init__.py") else module.facts.module
+        )
+        code = self.code(module.path)
+        places = (
+            self.modules.find(module.path, f"{package}.{text.lstrip('.')}") for text in (lazy(code) if code else ())
+        )
+        homes = [self.module(place[0]) for place in places if place is not None and not place[1]]
+        found = (
+            self._inside(home, name)
+            for home in homes
+            if home is not None and home is not module and name in self.modules.offers(home.path)
+        )
+        return join(value for value in dict.fromkeys(found) if value is not None)
 
     def stars(self, path: str) -> list[tuple[str, str]]:
         """What a file imports with `*`, in order: the name, and the file, "" where it is none of the program's."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from detlint.facts import imported
 from detlint.facts.model import (
     IMPORT_MODULE,
     SUPER,
@@ -24,12 +23,13 @@ from detlint.facts.reading.calls import Calls
 from detlint.facts.reading.handlers import of_call
 from detlint.facts.reading.values import FLAGS, member, opened
 from detlint.facts.scope import join
+from detlint.model import imported
 
 
 class Known(Calls):
     """Reads calls of known functions."""
 
-    @of_call("functools.partial")
+    @of_call("functools.partial", "functools.partialmethod")
     def _partial(self, at: int, args: list[Arg]) -> Value | None:
         if not args or args[0].value is None or args[0].name or isinstance(args[0].value, (Const, Param, Expression)):
             return None
@@ -68,13 +68,6 @@ class Known(Calls):
                 self.environment(zip(arg.value.keys, arg.value.values, strict=True), at)
             elif arg.name not in ("", "*", "**"):
                 self.environment([(arg.name, arg.value)], at)
-
-    @of_call("builtins.setattr")
-    def _setattr(self, at: int, args: list[Arg]) -> None:
-        if len(args) == 3 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
-            base, attr = args[0].value, args[1].value.value
-            if isinstance(base, Ref) and (attr in self.words or base.name.rpartition(".")[2] in self.words):
-                self.site("assignment", Ref(f"{base.name}.{attr}"), (Arg("value", args[2].value),), at)
 
     @of_call("builtins.staticmethod")
     def _given(self, at: int, args: list[Arg]) -> Value | None:

@@ -48,6 +48,8 @@ class Calling(Effects):
             if self.is_left_alone(target.name, place):
                 return
             self.built.setdefault(target.name, place)
+            if not self.flow.knowledge.sinks.is_never_called(place.module, place.site):
+                self.called.add(target.name)
             if not self.importing:
                 self.shelved.discard(target.name)
             elif self.built[target.name] == place:
@@ -282,7 +284,9 @@ class Calling(Effects):
     def decides(self, module: Module, function: Function, name: str, origin: Origin) -> bool:
         """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
         made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
-        parsed = isinstance(origin.value, (Result, Member)) and is_parsed(origin.value)
+        parsed = isinstance(origin.value, (Result, Member)) and is_parsed(
+            origin.value, self.resolver, self.frame.module.path
+        )
         if parsed or made in self.flow.deciding or _decides(origin, self.names):
             return True
         return origin.value is not None and name in self.flow.parameters.that(SEEDS, module, function)

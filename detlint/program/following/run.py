@@ -8,12 +8,12 @@ from typing import TypeVar
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
+from detlint.model.registries import last
 from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.following.ground import Ground
 from detlint.program.following.state import Later, Made, State
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
-from detlint.program.registries import last
 from detlint.program.resolve import Module
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
@@ -64,6 +64,8 @@ class Run:
         self.first: dict[str, Place] = {}
         self.built: dict[str, Place] = {}
         """Classes of the program that the run has built objects of, and where first."""
+        self.called: set[str] = set()
+        """Those of them that somebody may call."""
         self.shelved: set[str] = set()
         """Those of them of which only imports have built objects."""
         self.importing = 0
@@ -349,7 +351,7 @@ class Run:
         if isinstance(known, Param):
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
-        parsed = isinstance(raw, Member) and is_parsed(raw.base)
+        parsed = isinstance(raw, Member) and is_parsed(raw.base, self.resolver, self.frame.module.path)
         if (
             holds_parameter(raw)
             or rests_on_call(known)

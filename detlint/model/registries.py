@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Const, Function, Instance, Member, Param, Ref, Result, Site, Value, options
+from detlint.model.arguments import owner_of
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 4
 """How many calls a definition is followed through until it is kept."""
 SELF: Final = "self"
-BUILDS: Final = ("build", "create", "make", "instantiate")
-"""How the names of a library's methods begin that build what a registry keeps."""
+BUILDS: Final = frozenset({"build", "create", "instantiate", "make"})
+"""Methods of registries, of libraries and others, that build what these keep."""
 
 
 class Kept(NamedTuple):
@@ -89,15 +90,17 @@ class Registries:
         made = called.of if isinstance(called, Result) else called
         if isinstance(called, Result) and called.site >= 0:
             texts = [*texts, *_texts(module.sites[called.site])]
-        functions = [*self.callees(self.resolver.normal(module.path, made))]
+        itself, maker = self.resolver.normal(module.path, called), self.resolver.normal(module.path, made)
+        is_object = isinstance(called, Result) and isinstance(maker, Ref) and self.resolver.is_class(maker.name)
+        functions = [*self.callees(itself if is_object else maker)]
         found = set[str]()
         for home, outer, _ in functions:
-            function = self.returned(home, outer) if isinstance(called, Result) else outer
-            names = _positional(home, function) if function is not None else []
+            function = self.returned(home, outer) if isinstance(called, Result) and not is_object else outer
+            names = [p.name for p in home.taken(function) if not p.kind] if function is not None else []
             if function is not None and names:
                 found |= self.keeps(home, function, names[0])
         if SELF in found or (not functions and last(made).startswith("register")):
-            found = (found - {SELF}) | {self.owner(module, made)}
+            found = (found - {SELF}) | {self.key(itself) if is_object else self.owner(module, made)}
         for key in sorted(found - {""}):
             yield Kept(key, _names(definition, texts), definition)
 
@@ -129,10 +132,7 @@ class Registries:
 
     def owner(self, module: Module, called: Value) -> str:
         """The key of the registry whose method is called; "" for none."""
-        if isinstance(called, Member):
-            return self.key(self.resolver.normal(module.path, called.base))
-        owner = called.name.rpartition(".")[0] if isinstance(called, Ref) else ""
-        return self.key(self.resolver.normal(module.path, Ref(owner))) if owner else ""
+        return self.key(self.resolver.normal(module.path, owner_of(called)))
 
     def key(self, value: Value | None) -> str:
         """The key of the registry that an object is; "" for what can't be one."""
@@ -157,12 +157,12 @@ class Registries:
                     yield from self._handed_on(module, function, site, parameter, depth)
 
     def _written(self, module: Module, target: Value) -> Iterator[str]:
-        """The registry of which an item is set: `MODELS[name] = ...`, `self._models[name] = ...`."""
+        """The registry of which an item is set: `MODELS[name] = ...`, `self._models[name] = ...`, `self[name] = ...`."""
         if isinstance(target, Member) and target.attr.startswith("["):
             key = self._collection(module, target.base)
             if key:
                 yield key
-            elif isinstance(target.base, Member) and isinstance(target.base.base, Instance):
+            elif isinstance(target.base.base if isinstance(target.base, Member) else target.base, Instance):
                 yield SELF
 
     def _handed_on(self, module: Module, function: Function, site: Site, parameter: str, depth: int) -> Iterator[str]:
@@ -170,7 +170,7 @@ class Registries:
         target = site.target
         own = isinstance(target, Member) and isinstance(target.base, Instance)
         for home, callee, _ in self.callees(self.resolver.normal(module.path, target, function)):
-            names = _positional(home, callee)
+            names = [p.name for p in home.taken(callee) if not p.kind]
             for i, argument in enumerate(site.args):
                 name = argument.name or (names[i] if i < len(names) else "")
                 if _is(argument.value, parameter):
@@ -180,12 +180,6 @@ class Registries:
 
 def _is(value: Value | None, parameter: str) -> bool:
     return isinstance(value, Param) and value.name == parameter
-
-
-def _positional(module: Module, function: Function) -> list[str]:
-    """The parameters that a call's arguments go to in turn."""
-    names = [p.name for p in module.detail(function).parameters if not p.kind]
-    return names[1:] if function.owner else names
 
 
 def _names(definition: Ref, texts: Iterable[str]) -> frozenset[str]:
