@@ -5,16 +5,16 @@ A set is `Instance("builtins.set")`; what is known of its elements stands behind
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Literal
 
 from detlint.facts.model import OPERATED, Const, Either, Instance, Items, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.ir.uses import Op
 
 Elements = Literal["", "str", "int", "int?", "-"]
-"""Unknown; texts, or what holds texts; numbers; numbers by the look of a name; nothing yet."""
+"""Unknown; texts, or what holds texts; numbers; a part of an array, or numbers beside what isn't known; nothing yet."""
 
 SET: Final = "builtins.set"
 SETS: Final[dict[Elements, Instance]] = {
@@ -41,11 +41,8 @@ _LISTS_OF_NUMBERS: Final = frozenset({"range", "arange", "argsort", "randint", "
 _SAME_ITEMS: Final = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "chain", "tolist"})
 _TEXT_ATTRIBUTES: Final = frozenset({"name", "__name__", "stem", "suffix", "text"})
 _ARITHMETIC: Final = frozenset({"-", "*", "/", "//", "%", "**"})
-# What programs call numbers; `image_ids` may be texts all the same.
-_NUMBERS: Final = re.compile(
-    r"(?:^|_)(?:[ijkn]|ids?|idxs?|inds?|index|indexes|indices|ints?|nums?|numbers?|counts?|sizes?|len|lens|lengths?|steps?|timesteps?"
-    r"|epochs?|dims?|ax[ei]s|years?|ranks?|offsets?|pos|positions?|shapes?|rows?|cols?|levels?|bits|seeds?|ports?|pids?)$", re.I
-)  # fmt: skip
+_DEEPEST: Final = 8
+"""So many names may stand for one another."""
 
 
 def elements_of(value: Value | None) -> Elements | None:
@@ -112,7 +109,7 @@ def _gives_texts(value: Value | None) -> bool:
     return last in _LISTS_OF_TEXTS
 
 
-def comprehended(function: Function, at: int) -> Elements:
+def comprehended(function: Function, at: int, depth: int = 0) -> Elements:
     """What a comprehension gives, one by one.
 
     Args:
@@ -120,34 +117,37 @@ def comprehended(function: Function, at: int) -> Elements:
     """
     ops = function.ops
     given = next(ops[part][1] for part in range(at, -1, -1) if ops[part][0] == op.GIVE)
-    if ops[given][0] == op.LOAD:
-        for part in range(ops[at][2], at):
-            made = ops[part]
-            if made[0] == op.STORE and made[1] == ops[given][1] and ops[made[2]][0] == op.FOR:
-                return _items(function, ops[made[2]][1])
-    return element(function, given)
+    return element(function, given, depth)
 
 
-def _items(function: Function, at: int) -> Elements:
+def _items(function: Function, at: int, depth: int = 0) -> Elements:
     operation = function.ops[at]
     code = operation[0]
+    if code == op.LOAD:
+        return _stored(function, at, _items, depth)
     if code == op.COLLECT:
-        return comprehended(function, at) if function.strings[operation[1]] != "dict" else ""
+        return comprehended(function, at, depth) if function.strings[operation[1]] != "dict" else ""
+    if code in (op.LIST, op.TUPLE):
+        return joined(element(function, item, depth) for item in operation[1:]) if operation[1:] else ""
     if code == op.CONST:
         return "str" if isinstance(function.constant(at), str) else ""
     if code == op.CALL:
         name, given = function.called(at), function.call(at).positional
         if name in _SAME_ITEMS:
             inside = [*given, *(of for of in (function.called_on(at),) if of >= 0)]
-            return _items(function, inside[0]) if inside else ""
+            return _items(function, inside[0], depth) if inside else ""
         if name == "map" and given:
             return _given_by(_last(function, given[0]))
         return "str" if name in _LISTS_OF_TEXTS else "int" if name in _LISTS_OF_NUMBERS else ""
     if code == op.BINARY:
-        return joined((_items(function, operation[2]), _items(function, operation[3])))
-    if code == op.ITEM and _is_column(function, at):
-        return "int?"
-    return by_name(_last(function, at))
+        return joined((_items(function, operation[2], depth), _items(function, operation[3], depth)))
+    return "int?" if code == op.ITEM and _is_column(function, at) else ""
+
+
+def _stored(function: Function, at: int, of: Callable[[Function, int, int], Elements], depth: int) -> Elements:
+    """What a name holds, by all that it is bound to in its function; unknown where that may be something else."""
+    stored = function.stored(at) if depth < _DEEPEST else None
+    return joined(of(function, value, depth + 1) for value in stored) if stored else ""
 
 
 def _is_column(function: Function, at: int) -> bool:
@@ -158,43 +158,59 @@ def _is_column(function: Function, at: int) -> bool:
     return bool(taken) and all(taken) and function.ops[of][0] == op.LOAD
 
 
-def element(function: Function, at: int) -> Elements:
+def element(function: Function, at: int, depth: int = 0) -> Elements:
     """What an expression is that an element is made by."""
     operation = function.ops[at]
     code = operation[0]
+    if code == op.LOAD:
+        return _stored(function, at, element, depth)
+    if code == op.FOR:
+        return _items(function, operation[1], depth)
+    if code == op.PART:
+        return _part(function, operation, depth)
     if code == op.CONST:
         value = function.constant(at)
         return "str" if isinstance(value, (str, bytes)) else "" if value is None else "int"
     if code == op.TEXT:
         return "str"
     if code == op.TUPLE:
-        return joined(element(function, item) for item in operation[1:]) if operation[1:] else ""
+        return joined(element(function, item, depth) for item in operation[1:]) if operation[1:] else ""
     if code == op.CALL:
         name = function.called(at)
         return "str" if function.called_on(at) >= 0 and name in _TEXT_METHODS else _given_by(name)
-    if code == op.BINARY:
-        left, right = element(function, operation[2]), element(function, operation[3])
+    if code in (op.BINARY, op.AUGMENT):
+        left, right = element(function, operation[2], depth), element(function, operation[3], depth)
         if "str" in (left, right):
             return "str"
         return "int" if "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC else ""
     if code == op.COMPARE:
         return "int"
     if code == op.UNARY:
-        return "int" if function.strings[operation[1]] == "not" else element(function, operation[2])
+        return "int" if function.strings[operation[1]] == "not" else element(function, operation[2], depth)
     if code == op.ITEM:
-        return _items(function, operation[1])
-    name = _last(function, at)
-    return "str" if name in _TEXT_ATTRIBUTES and code == op.ATTR else by_name(name)
+        return _items(function, operation[1], depth)
+    return "str" if code == op.ATTR and _last(function, at) in _TEXT_ATTRIBUTES else ""
+
+
+def _part(function: Function, part: Op, depth: int) -> Elements:
+    """What one of several is that an element is taken apart into: `for number, name in enumerate(names)`."""
+    made = function.ops[part[1]]
+    if made[0] == op.TUPLE and 0 <= part[2] < len(made) - 1:
+        return element(function, made[1 + part[2]], depth)
+    source = function.ops[made[1]] if made[0] == op.FOR else made
+    called, given = (
+        (function.called(made[1]), function.call(made[1]).positional)
+        if source[0] == op.CALL and made[0] == op.FOR
+        else ("", ())
+    )
+    if called == "enumerate" and given:
+        return _items(function, given[0], depth) if part[2] else "int"
+    return _items(function, given[part[2]], depth) if called == "zip" and 0 <= part[2] < len(given) else ""
 
 
 def _given_by(function: str) -> Elements:
     """What a function gives, by its name."""
     return "str" if function in _TEXT_FUNCTIONS else "int" if function in _NUMBER_FUNCTIONS else ""
-
-
-def by_name(name: str) -> Elements:
-    """What a name that is otherwise unknown looks like."""
-    return "int?" if _NUMBERS.search(name) else ""
 
 
 def annotated(name: str, inner: str) -> str:
