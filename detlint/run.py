@@ -33,12 +33,12 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words
 from detlint.model.documents import Documents
+from detlint.model.index import Index
+from detlint.model.modules import ModuleNames, Modules
 from detlint.passages import NO_WAY, runs_of, way_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
-from detlint.program.index import Index
 from detlint.program.links import Links, hiding, properties, registered
-from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
@@ -666,12 +666,12 @@ class Run:
 
     def _engine(self) -> Engine:
         from detlint.checks.engine import Engine
+        from detlint.model.uses import Users
         from detlint.program.resolve import Resolver
-        from detlint.program.users import Users
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.index.has_name, self.index.names_below)
+        resolver = Resolver(self.modules, catalog, self.index.has_name)
         users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
@@ -843,10 +843,7 @@ class Run:
 
     @cached_property
     def _copies(self) -> Copies:
-        files, inside = self.store.files, self.inside
-        return Copies(
-            self.modules.root, lambda path: files[path].size if path in inside else None, self._text, self.links
-        )
+        return Copies(self.modules.root, self.inside, self.modules.code, self.index.yaml, self.links)
 
     def _original(self, finding: Finding) -> str:
         """The file of which a finding's file is a copy, where that makes it a note; "" where it doesn't."""

@@ -19,9 +19,9 @@ from detlint.model.classes import may_derive
 from detlint.model.places import call_of, point_of
 from detlint.model.references import READERS, only_hints
 from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
+from detlint.model.uses import Use, Users
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 
 class Frozen:
@@ -181,7 +181,7 @@ class Frozen:
         self._users.asked.add(os.path.basename(module.path).partition(".")[0])
         self._resolver.opened.update(others)
         for path in dict.fromkeys([*texts.below(project), *others]):
-            code = modules.code(path)
+            code = modules.code(path) if any(texts.has_name(path, word) for word in REQUIRES) else None
             home = (
                 self._resolver.module(path) if code is not None and not code.identifiers.isdisjoint(REQUIRES) else None
             )

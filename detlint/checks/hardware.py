@@ -10,9 +10,10 @@ from detlint.catalog import Catalog
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.checks.untrained import Untrained
+from detlint.model.projects import ANYWHERE
+from detlint.model.uses import Users
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import ANYWHERE, Users
 
 NOWHERE: Final = frozenset[str]()
 
@@ -61,10 +62,15 @@ class Hardware:
             inside = f"{os.path.dirname(module.path)}{os.sep}"
             for path in texts.below(package):
                 around = inside.startswith(os.path.dirname(path) + os.sep)
-                code = self._resolver.modules.code(path)
-                chooses = code is not None and not self._parameters.isdisjoint(code.identifiers)
-                if chooses or (around and self._users.starts(path)):
+                if self._may_choose(path) or (around and self._users.starts(path)):
                     yield path
+
+    def _may_choose(self, path: str) -> bool:
+        """Whether the code of a file has a name by which hardware is chosen."""
+        if not any(self._users.index.has_name(path, name) for name in self._parameters):
+            return False
+        code = self._resolver.modules.code(path)
+        return code is not None and not self._parameters.isdisjoint(code.identifiers)
 
     def _said(self, scripts: Iterable[str]) -> frozenset[str]:
         """What some scripts choose; nothing where one that has networks leaves it open."""

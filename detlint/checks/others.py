@@ -10,9 +10,9 @@ from typing import NamedTuple
 from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.uses import Use, Users
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 
 class Unseen(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from detlint.checks.raising import Raising
 from detlint.checks.unnamed import Unnamed
+from detlint.model.uses import Use, Users
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 
 class Unapplied:

@@ -9,11 +9,12 @@ from detlint.catalog import Catalog
 from detlint.checks.unnamed import Unnamed
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.projects import ANYWHERE
 from detlint.model.training import DIFFERENTIATES, GRADIENT, PASSES, SIZE, SPEAK, STEPS, TOLD, TRAINS, UPDATES, Training
+from detlint.model.uses import Users
 from detlint.notebook import is_notebook
 from detlint.program.answers import Answers
 from detlint.program.resolve import Module
-from detlint.program.users import ANYWHERE, Users
 
 _ORDERS: Final = ("train", "fit", "set_train")
 _HANDS: Final = frozenset({"CellList", "SequentialCell", "Thread", "atexit", "data_sink", "partial"})

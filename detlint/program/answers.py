@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Generic, NamedTuple, TypeVar
 
-from detlint.program.users import Users
+from detlint.model.uses import Users
 
 T = TypeVar("T")
 
