@@ -62,15 +62,19 @@ def elements_of(value: Value | None) -> Elements | None:
 
 
 def joined(kinds: Iterable[Elements]) -> Elements:
-    """What is in several sets together."""
+    """What is in several sets together: what surely holds numbers is taken to hold nothing else."""
     found = set(kinds) - {"-"}
     if not found:
         return "-"
     if "str" in found:
         return "str"
-    if "" in found:
-        return ""
-    return "int" if found == {"int"} else "int?"
+    return "int" if found == {"int"} else "" if found == {""} else "int?"
+
+
+def of_tuple(kinds: Iterable[Elements]) -> Elements:
+    """What a tuple counts as whose items are known: its hash is made of all of theirs."""
+    found = {*kinds}
+    return "str" if "str" in found else "" if "" in found or not found else joined(found)
 
 
 def items_of(function: Function, at: int, value: Value | None) -> Elements:
@@ -98,7 +102,7 @@ def _of_value(value: Value | None) -> Elements:
             return ""
         return "int" if value.base == _RANGE else "str" if _gives_texts(value.base) else ""  # type: ignore[union-attr]
     if kind is Items:
-        return joined(map(_of_value, value.values)) if value.values else ""  # type: ignore[union-attr]
+        return of_tuple(map(_of_value, value.values))  # type: ignore[union-attr]
     return ""
 
 
@@ -174,7 +178,7 @@ def element(function: Function, at: int, depth: int = 0) -> Elements:
     if code == op.TEXT:
         return "str"
     if code == op.TUPLE:
-        return joined(element(function, item, depth) for item in operation[1:]) if operation[1:] else ""
+        return of_tuple(element(function, item, depth) for item in operation[1:])
     if code == op.CALL:
         name = function.called(at)
         return "str" if function.called_on(at) >= 0 and name in _TEXT_METHODS else _given_by(name)
@@ -182,7 +186,8 @@ def element(function: Function, at: int, depth: int = 0) -> Elements:
         left, right = element(function, operation[2], depth), element(function, operation[3], depth)
         if "str" in (left, right):
             return "str"
-        return "int" if "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC else ""
+        by_one = "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC  # `+` may put others together, too
+        return "int" if by_one or left == right == "int" else ""
     if code == op.COMPARE:
         return "int"
     if code == op.UNARY:
