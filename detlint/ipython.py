@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from detlint.facts.parse import module_of
+from detlint.sources.parse import module_of
 
 PYTHON_BODIES: Final = frozenset({
     "capture", "debug", "ipytest", "lprun", "memit", "memray_flamegraph", "mprun", "prun", "pyinstrument", "scalene",

@@ -27,7 +27,7 @@ from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
 from detlint.db import Mark, Storage
 from detlint.facts.gate import yaml_gate_of
-from detlint.facts.model import Facts, Head, Problem, Span
+from detlint.facts.model import Facts, Head, Span
 from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
@@ -43,6 +43,7 @@ from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
 from detlint.source import Source
+from detlint.sources.parse import Problem
 from detlint.state import Row, State
 from detlint.status import NOTHING, Status
 from detlint.told import found, once

@@ -109,7 +109,7 @@ class Constants:
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, kin.heirs)
-        self._unpacked_tables = Unpacked(matcher, gradients.uses, self._passed)
+        self._unpacked_tables = Unpacked(matcher, users, gradients.uses, self._passed)
         self._values: Answers[Value | None] = Answers(users)
         self._left_out: Answers[str] = Answers(users)
         self._idle: Answers[bool] = Answers(users)

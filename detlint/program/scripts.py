@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from detlint import toml
-from detlint.facts.model import Problem
-from detlint.facts.parse import parse
 from detlint.files import MOST_OF_METADATA, read
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.lower import lower
+from detlint.sources.parse import Problem, parse
 
 GROUPS = ("console_scripts", "gui_scripts")
 
