@@ -186,7 +186,8 @@ def element(function: Function, at: int, depth: int = 0) -> Elements:
         left, right = element(function, operation[2], depth), element(function, operation[3], depth)
         if "str" in (left, right):
             return "str"
-        by_one = "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC  # `+` may put others together, too
+        # `+` may put others together, too.
+        by_one = "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC
         return "int" if by_one or left == right == "int" else ""
     if code == op.COMPARE:
         return "int"
