@@ -13,10 +13,10 @@ from detlint.checks.mended import Mended
 from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
 from detlint.model.classes import may_derive
 from detlint.model.imports import Imports
+from detlint.model.raises import BOUND
 from detlint.model.uses import Users
 from detlint.program.answers import Answers
 from detlint.program.entry import sites
-from detlint.program.raises import BOUND
 from detlint.program.resolve import Module
 
 

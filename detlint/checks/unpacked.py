@@ -10,10 +10,10 @@ from typing import Final
 from detlint.checks.match import Match, Matcher
 from detlint.facts.model import Function, Mapping, Result, Site, Value
 from detlint.facts.reading.values import opened
+from detlint.model.arguments import Argument
 from detlint.model.tables import Known, parameters
 from detlint.model.uses import Use, Users
 from detlint.program.answers import Answers
-from detlint.program.bound import Argument
 from detlint.program.resolve import Module
 
 DEEPEST: Final = 3
