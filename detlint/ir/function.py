@@ -120,7 +120,7 @@ class Function(Body):
     def element(self, value: int) -> int:
         """What is taken out of a display by a `PART`, `a, b = [], []`; any other value itself."""
         operation = self.ops[value]
-        display = self.ops[operation[1]] if operation[0] == op.PART else (op.END,)
+        display = self.ops[self.element(operation[1])] if operation[0] == op.PART else (op.END,)
         plain = display[0] in (op.LIST, op.TUPLE) and all(self.ops[item][0] != op.STAR for item in display[1:])
         known = plain and operation[2] >= 0 and operation[3] == len(display) - 1
         return self.element(display[1 + operation[2]]) if known else value
