@@ -30,12 +30,13 @@ class Function(Body):
     @cached_property
     def users(self) -> Sequence[Sequence[Use]]:
         """The uses of each op's result; as a parameter's default in the `FUNCTION`, at the place -1 - which."""
-        found = users(self.ops)
-        for at, operation in self.each(op.FUNCTION):
-            for number, parameter in enumerate(self.ir.functions[operation[1]].parameters):
-                if parameter.default >= 0:
-                    found[parameter.default].append(Use(at, -1 - number))
-        return found
+        defaults = (
+            (parameter.default, Use(at, -1 - number))
+            for at, operation in self.each(op.FUNCTION)
+            for number, parameter in enumerate(self.ir.functions[operation[1]].parameters)
+            if parameter.default >= 0
+        )
+        return users(self.ops, defaults)
 
     @cached_property
     def loads(self) -> Loads:

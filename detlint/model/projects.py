@@ -7,7 +7,7 @@ a part of something that isn't there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
@@ -46,6 +46,7 @@ class Projects:
         self.sinks = sinks
         self.asked: set[str] = set()
         """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
+        self._shared: dict[frozenset[str], frozenset[str]] = {}
         self._said_to_be: dict[str, str] = {}
         """File -> the first one that imports something of its name."""
         self._running: dict[str, list[str]] = {}
@@ -54,6 +55,11 @@ class Projects:
         """Folder -> the first file in it in which a run starts."""
         self._projects: dict[str, bool] = {}
         """Folder -> whether it is a project by itself, as `home` asks."""
+
+    def shared(self, names: Iterable[str]) -> frozenset[str]:
+        """Some files or names; equal ones are the same object, as most answers rest on what others do."""
+        found = frozenset(names)
+        return self._shared.setdefault(found, found)
 
     def is_imported(self, module: Module) -> bool:
         """Whether another file imports a module."""

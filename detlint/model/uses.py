@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -67,8 +68,8 @@ class _Search(msgspec.Struct):
 
     steps: Iterator[list[Use]] | None = None
     found: list[Use] = []
-    looked_into: set[str] = set()
-    asked: set[str] = set()
+    looked_into: AbstractSet[str] = set()
+    asked: AbstractSet[str] = set()
     """The names that were asked for."""
     done: bool = False
     hidden: bool = False
@@ -145,6 +146,8 @@ class Users(Projects):
         self.asked = before
         search.found += more or ()
         search.done = more is None
+        if search.done:  # most look into all that import a package
+            search.looked_into, search.asked = self.shared(search.looked_into), self.shared(search.asked)
 
     def within(self, module: Module, name: str) -> list[Use]:
         """The uses of a definition in its own file."""

@@ -44,7 +44,7 @@ class Answers(Generic[T]):
             try:
                 with resolver.looking() as opened:
                     answer = find()
-                    rests = _Rests(frozenset(opened), frozenset(users.asked), frozenset(index.sought))
+                    rests = _Rests(users.shared(opened), users.shared(users.asked), frozenset(index.sought))
                 self._known[key] = answer, rests
             except BaseException:
                 del self._known[key]
