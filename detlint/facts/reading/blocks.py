@@ -76,9 +76,8 @@ class Blocks(Bindings):
     def _if(self, at: int, operation: Op) -> None:
         test, parts = operation[1], self.scope.function.parts[at]
         behind = self.ops[parts[-1] + 1][0] if parts[-1] + 1 < len(self.ops) else op.END
-        takes_apart = len(parts) == 2 and is_pattern(
-            self.scope.function, test
-        )  # what a pattern binds; a `case` has an `ELSE`
+        # what a pattern binds in parts; a `case` has an `ELSE`
+        takes_apart = len(parts) == 2 and is_pattern(self.scope.function, test)
         if behind == op.CHOICE or self.gathering or takes_apart or self.ops[parts[-1] - 1][0] == op.ASSERT:
             kind = "choice" if behind == op.CHOICE else "condition" if self.gathering or takes_apart else "assert"
             block = self.opened(kind, at, plain=True)
