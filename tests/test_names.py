@@ -132,7 +132,7 @@ HEAD = "import torch.nn.functional as F\nfrom torch.nn.functional import grid_sa
         "match 1:\n    case F:\n        F.grid_sample(1, 2)",
         "match 1:\n    case [*F]:\n        F.grid_sample(1, 2)",
         "match 1:\n    case {0: 0}:\n        pass\n    case {**z}:\n        F.grid_sample(z, 2)  #!",
-        "match 1:\n    case 1:\n        pass\n    case [z] | [1, 0 | 1 as z] | [z]:\n        F.grid_sample(z, 2)  #!",
+        "match __name__:\n    case 1:\n        pass\n    case [z] | [1, 0 | 1 as z] | [z]:\n        F.grid_sample(z, 2)  #!",
         "(F := 3).grid_sample(1, 2)\nF.grid_sample(1, 2)",
         "if (f := F.grid_sample):\n    f(1, 2)  #!",
         "def f():\n    F = print\n    F.grid_sample(1, 2)\ndef g():\n    return F.grid_sample(1, 2)  #!",
