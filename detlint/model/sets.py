@@ -66,7 +66,7 @@ def joined(kinds: Iterable[Elements]) -> Elements:
     if "str" in found:
         return "str"
     if "" in found:
-        return ""
+        return "int?" if len(found) > 1 else ""  # where there are numbers, the others are such, too, as a rule
     return "int" if found == {"int"} else "int?"
 
 
@@ -152,6 +152,7 @@ def _is_column(function: Function, at: int) -> bool:
 
 def element(function: Function, at: int) -> Elements:
     """What an expression is that an element is made by."""
+    at = function.meant(at)
     operation = function.ops[at]
     code = operation[0]
     if code == op.CONST:
