@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 import msgspec
 
-from detlint.answers import body, saying, top, users
+from detlint import marks
 from detlint.db import Mark
 from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
-from detlint.ir.words import STAR
+from detlint.ir.words import NONE, STAR, Words
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
 from detlint.program.documents import Documents
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.texts import Texts
-from detlint.program.users import ANYWHERE, words_of
+from detlint.program.users import words_of
 from detlint.state import Row, State
 
 _States = tuple[Facts, Facts]
@@ -120,10 +120,15 @@ class Changes(NamedTuple):
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
         touched, acting = self._touched(changed, states, led)
         here = touched & files.keys()
-        yield from ((body, (path,)) for path in touched)
-        yield from ((top, (path,)) for path in acting)
-        yield from ((users, (name,)) for name in self._newly_said(here, states, asked))
-        yield from ((saying, found) for found in self._said_by_them(here, sought))
+        yield from ((marks.body, (path,)) for path in touched)
+        yield from ((marks.top, (path,)) for path in acting)
+        yield from ((marks.users, (name,)) for name in self._newly_said(here, states, asked))
+        yield from ((marks.saying, found) for found in self._said_by_them(touched, sought))
+        yield from ((marks.importers, (path,)) for path in self._otherwise_imported())
+        begin = (path for path in changed if begins(before.files.get(path)) != begins(files.get(path)))
+        yield from ((marks.starting, (os.path.dirname(path),)) for path in begin)
+        for path in files.keys() ^ before.files.keys():
+            yield from ((marks.below, (folder,)) for folder in _above(path))
 
     def still_hidden(self) -> bool:
         """Whether the files have the names that they had which may stand for something else."""
@@ -156,12 +161,25 @@ class Changes(NamedTuple):
         return touched, touched - (idle - rebuilt - led.keys())
 
     def _said_by_them(self, touched: Set[str], sought: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-        """What some files say of the words that were looked for in them, with how the paths begin of those that were."""
-        return {
-            (beginning, word)
-            for beginning, word in sought
-            if any(path.startswith(beginning) and self.texts.has_name(path, word) for path in touched)
-        }
+        """What some files say, or said, of the words that were looked for in them, with how the paths begin of those that were."""
+        found, wanted = set[tuple[str, str]](), [*sought]
+        for path in touched:
+            then, now = self._words_before(path), self.texts.words(path) if path in self.store.files else NONE
+            here = (each for each in wanted if path.startswith(each[0]))
+            found.update(each for each in here if any(one is None or one.have(each[1]) for one in (then, now)))
+        return found
+
+    def _words_before(self, path: str) -> Words | None:
+        """The names that a file had; None where that isn't known. Of what the gate keeps out, they are known if anybody asked for them."""
+        row = self.before.files.get(path)
+        words = self.store.known_words(row.key) if row is not None else NONE
+        return NONE if words is None and row is not None and row.head is None else words
+
+    def _otherwise_imported(self) -> set[str]:
+        """The files that others import than before."""
+        then, now = self.before.imports, self.links.imports
+        differ = (path for path in then.keys() | now.keys() if then.get(path) != now.get(path))
+        return set().union(*({*then.get(path, ())} ^ {*now.get(path, ())} for path in differ))
 
     def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None], names: Iterable[str]) -> set[str]:
         """Which of the names whose users were searched for may have users in files that had none of them before.
@@ -172,10 +190,7 @@ class Changes(NamedTuple):
         said: set[str] = set()
         for path in touched:
             both = states.get(path)
-            if begins(self.before.files.get(path)) != begins(self.store.files[path]):
-                said |= {ANYWHERE} & asked
             if self.before.imports.get(path) != self.links.imports.get(path):
-                said |= {ANYWHERE} & asked
                 both = None
             elif path not in states:
                 continue
@@ -233,6 +248,14 @@ class Changes(NamedTuple):
     def _passing_on(self, path: str, words: Collection[str]) -> frozenset[str]:
         facts = self.store.known(self.store.files[path].key)
         return outline.passing_on(facts, words) if facts is not None else frozenset()
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that a file is in, and what all of them are in."""
+    while path and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        yield path.rstrip(os.sep)
+    yield ""
 
 
 def is_script(files: Mapping[str, File], path: str) -> bool:

@@ -54,7 +54,6 @@ class Configured:
             return False
         project = self._users.project(self._resolver.known(made.name.partition("::")[0]))
         for path in self._users.texts.saying(name, project):
-            self._resolver.opened.add(path)
             code = self._resolver.code(path)
             if code is not None and _takes_out(code, name):
                 return False
@@ -73,7 +72,6 @@ class Configured:
         bodies = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
         if meaning is None or len(bodies) != 1 or bodies[0].decorators:
             return False
-        self._resolver.opened.add(path)
         function = bodies[0]
         slot = _slot(function, parameter)
         reads = function.code.reads(Binding(function.number, slot)) if slot > 0 else ()

@@ -204,7 +204,6 @@ class Freezing:
         module = self._users.resolver.module(path) if colon else None
         meaning = self._users.meanings.of(module) if module is not None else None
         found = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
-        self._users.resolver.opened.update({path} if found else ())
         return (meaning, found[0]) if meaning is not None and len(found) == 1 else None
 
     def _part_of(self, meaning: Meaning, function: Function, call: int, at: int) -> str:

@@ -12,11 +12,11 @@ from typing import Final, Literal, NamedTuple
 
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
+from detlint.db import Memo
 from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, Result, Site, Span, Step, Value, options
 from detlint.ir import ops as op
 from detlint.model.places import point_of
 from detlint.model.training import Training
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users, words_in
 
@@ -63,7 +63,7 @@ class Gradients:
         self.users = users
         self.training = training
         self.root = root
-        self._decided: Answers[Taken] = Answers(users)
+        self._decided: Memo[Taken] = Memo(users.db)
         self._inferring: dict[str, bool] = {}
         self._idle: dict[tuple[str, int], frozenset[Span]] = {}
         """Where the sites stand that run only while the layer doesn't train, by path and function."""
@@ -339,16 +339,12 @@ class Gradients:
 
     def _give_backward(self, names: set[str]) -> bool:
         """Whether the code of a file has one of some names, also as that of an operator, and gives operators backward passes."""
-        texts, code_of = self.users.texts, self.resolver.modules.code
-        self.users.asked.update((GIVES_BACKWARD, *names))
-        texts.sought.add((self.root, GIVES_BACKWARD))
-        for path in texts.below(self.root):
-            code = code_of(path)
+        for path in self.users.texts.saying(GIVES_BACKWARD, self.root):
+            code = self.resolver.modules.code(path)
             if code is None or GIVES_BACKWARD not in code.identifiers:
                 continue
             said = {text.rpartition("::")[2] for text in code.constants if isinstance(text, str)}
             if not names.isdisjoint(code.identifiers | said):
-                self.resolver.opened.add(path)
                 return True
         return False
 

@@ -88,7 +88,6 @@ class Handing:
         function = home.functions.get(name)
         if function is None or home.detail(function).decorators:
             return None
-        self._resolver.opened.add(home.path)
         return home, function, home.detail(function).parameters[bare:]
 
 

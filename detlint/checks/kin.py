@@ -8,13 +8,13 @@ from itertools import chain
 from typing import Final
 
 from detlint.checks.accessors import asks_itself
+from detlint.db import Memo
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.uses import Use
 from detlint.model.readers import Readers
 from detlint.model.references import is_spelled
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
@@ -34,8 +34,8 @@ class Kin:
         self._users = users
         self._resolver = users.resolver
         self._attributes = attributes
-        self._heirs: Answers[list[tuple[Module, str]]] = Answers(users)
-        self._answers: Answers[bool] = Answers(users)
+        self._heirs: Memo[list[tuple[Module, str]]] = Memo(users.db)
+        self._answers: Memo[bool] = Memo(users.db)
 
     def heirs(self, module: Module, owner: str) -> list[tuple[Module, str]]:
         """The classes of this file, and of those that import it, that derive from a class."""
@@ -44,9 +44,7 @@ class Kin:
     def bases(self, module: Module, owner: str) -> list[tuple[Module, str]]:
         """The classes of the program that one derives from."""
         bases = [base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}")[1:]]
-        kin = [(self._resolver.known(path), inside) for path, colon, inside in bases if colon]
-        self._resolver.opened.update(home.path for home, _ in kin)
-        return kin
+        return [(self._resolver.looked_into(path), inside) for path, colon, inside in bases if colon]
 
     def derives_from_others(self, module: Module, owner: str) -> bool:
         """Whether a class has bases in the program."""
@@ -116,7 +114,6 @@ class Kin:
             home, code = self._resolver.module(path), self._resolver.code(path)
             if home is None or code is None:
                 return False
-            self._resolver.opened.add(path)
             if home is not module and home.facts.names.get(owner) == Ref(f"{home.prefix}{owner}"):
                 continue  # it has a definition of its own under that name
             if any(is_spelled(text, owner) for text in code.texts):

@@ -16,6 +16,7 @@ from typing import Final
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
+from detlint.db import Memo
 from detlint.facts.model import PRINTS, SHAPES, Branch, Class, Const, Items, Member, Ref, Result, Site, Value
 from detlint.facts.yaml_file import scalars
 from detlint.facts.yaml_text import is_yaml
@@ -30,10 +31,9 @@ from detlint.model.meaning import Meaning
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
 from detlint.notebook import is_notebook
-from detlint.program.answers import Answers
 from detlint.program.documents import Documents
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import ANYWHERE, Users
+from detlint.program.users import Users
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
@@ -90,12 +90,12 @@ class Unnamed:
         self._speaks = speaks
         self._makes_none = makes_none
         self._overloads = resolver.catalog.with_context("overloads")
-        self._idle: Answers[bool] = Answers(users)
-        self._led: Answers[bool] = Answers(users)
-        self._hinting: Answers[bool] = Answers(users)
-        self._evaluated: Answers[bool] = Answers(users)
-        self._together: Answers[bool] = Answers(users)
-        self._offered: Answers[bool] = Answers(users)
+        self._idle: Memo[bool] = Memo(users.db)
+        self._led: Memo[bool] = Memo(users.db)
+        self._hinting: Memo[bool] = Memo(users.db)
+        self._evaluated: Memo[bool] = Memo(users.db)
+        self._together: Memo[bool] = Memo(users.db)
+        self._offered: Memo[bool] = Memo(users.db)
         self._keeps_from: Never | None = None
 
     def where(self, keeps_from: Never) -> Unnamed:
@@ -105,7 +105,7 @@ class Unnamed:
             keeps_from: says of such places in the texts of definitions whether that holds.
         """
         other = copy(self)
-        other._keeps_from, other._idle = keeps_from, Answers(self._users)
+        other._keeps_from, other._idle = keeps_from, Memo(self._users.db)
         return other
 
     def is_idle(self, module: Module, index: int) -> bool:
@@ -185,11 +185,8 @@ class Unnamed:
         saying = self._users.saying(module, name)
         if saying is None or self._is_given_out(module, name) or self._is_put_together(module):
             return False
-        for path in saying:
-            if path != module.path and self._is_named_in(path, wanted, name, asking):
-                self._resolver.opened.add(path)
-                return False
-        return True
+        others = (path for path in saying if path != module.path)
+        return not any(self._is_named_in(path, wanted, name, asking) for path in others)
 
     def _wanted(self, module: Module, name: str) -> Wanted:
         homes, stems = partial(self._homes, module), partial(self._stems, module, name)
@@ -201,7 +198,6 @@ class Unnamed:
         for path in self._users.saying(module, name) or ():
             other = self._resolver.module(path) if path != module.path else None
             if other is not None and self._users.imports(other, Ref(f"{module.path}::{name}"), name):
-                self._resolver.opened.add(path)
                 found.add(other.facts.module)
         return frozenset(map(_last, found))
 
@@ -272,7 +268,6 @@ class Unnamed:
             return False
         for path in saying:
             if path != module.path:
-                self._resolver.opened.add(path)
                 return False
         places = (place for place in references.own(code, whole) if not _decorates(place))
         return not any(self._counts_there(module, place, self._wanted(module, whole), asking) for place in places)
@@ -361,7 +356,6 @@ class Unnamed:
             )
             listed = name in references.listed(meaning.code)
             if path.endswith(INIT) or listed or any(_is_base(place) for place in places):
-                self._resolver.opened.add(path)
                 return True
         return False
 
@@ -378,7 +372,6 @@ class Unnamed:
         waiting, seen = [module.path], {module.path, *scripts}
         for path in waiting:
             importers, other = users.importers(path), self._resolver.module(path)
-            users.asked.add(os.path.basename(path).partition(".")[0])
             if path.endswith(INIT) or other is None or any(name not in importers for name in users.naming(other)):
                 return False
             waiting += [importer for importer in importers if importer not in seen]
@@ -471,7 +464,6 @@ class Unnamed:
             return True
         for path in self._texts.saying_any(sorted(EVALUATING), home):
             if (dynamic := self._users.dynamic(path)) is not None and dynamic.evaluates:
-                self._resolver.opened.add(path)
                 return True
         return False
 
@@ -495,7 +487,6 @@ class Unnamed:
         for path in self._texts.saying_any(sorted(WORDS), home):
             dynamic = self._users.dynamic(path)
             if dynamic is not None and dynamic.finding:
-                self._resolver.opened.add(path)
                 yield path, dynamic
 
     def _is_imported(self, module: Module) -> bool:
@@ -543,7 +534,6 @@ class Unnamed:
         """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
         it, and nothing says its name or looks for files."""
         users = self._users
-        users.asked.add(ANYWHERE)
         if self._runs(module.path) or module.facts.starts == "main":
             return not _only_shows_shapes(module)
         beside = [*self._beside(module)]
@@ -559,7 +549,6 @@ class Unnamed:
         for path in saying:
             own = path == module.path or path.startswith(place + os.sep)
             if not own and (path in importing or self._means_file(path, stem)):
-                self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
 
@@ -574,7 +563,6 @@ class Unnamed:
             run = self._resolver.module(other) if self._runs(other) else None
             said = run is not None and any(name.partition(".")[0] == stem for name in run.facts.imports)
             if said and self._resolver.modules.find(other, stem) is None:
-                self._resolver.opened.add(other)
                 return True
         return False
 
@@ -585,7 +573,6 @@ class Unnamed:
             return False
         for path in self._users.importers(package.path):
             if not path.startswith(inside):
-                self._resolver.opened.add(path)
                 return False
         return self._is_left_out(package)
 
@@ -596,7 +583,6 @@ class Unnamed:
         written out, or by a text.
         """
         users, inside = self._users, _place(package) + os.sep
-        users.asked.add(os.path.basename(_place(package)))
         outside = (end for end in users.ends(package.path) or () if not end.startswith(inside))
         if self.is_in_library(package) or not any(map(users.starts, outside)):
             return False
@@ -623,7 +609,6 @@ class Unnamed:
                 for each in parts
                 for pair in zip(each, each[1:], each[2:], strict=False)
             ):
-                self._resolver.opened.add(path)
                 return not self._may_be_found(module)
         return False
 
@@ -680,17 +665,13 @@ class Unnamed:
             return False
         # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
         folder = os.path.basename(os.path.dirname(_place(module)))
-        for path in self._texts.saying(folder, home):
-            if any(_parts(text)[-2:] == (folder, "") for text in self._constants(path)):
-                self._resolver.opened.add(path)
-                return True
-        return False
+        texts = (text for path in self._texts.saying(folder, home) for text in self._constants(path))
+        return any(_parts(text)[-2:] == (folder, "") for text in texts)
 
     def _runs(self, path: str) -> bool:
         """Whether a run surely starts in a file: in a block that does more than to show shapes, or where its top level calls
         something of the program for its own sake."""
-        head = self._resolver.modules.head(path)
-        module = self._resolver.module(path) if head is not None and head.starts in ("main", "script") else None
+        module = self._resolver.module(path) if self._users.begins(path) in ("main", "script") else None
         if module is None or module.facts.starts == "main":
             return module is not None and not _only_shows_shapes(module)
         return any(self._own_acts(module))

@@ -329,13 +329,19 @@ class Database:
         self._dirty = True
 
     @contextlib.contextmanager
-    def unnoted(self) -> Iterator[None]:
-        """Let what is asked meanwhile be nothing that somebody rests on."""
+    def noting(self) -> Iterator[dict[int, None]]:
+        """Note apart what is asked meanwhile: whoever asks for it doesn't rest on it by that."""
         outer, self.asked = self.asked, {}
         try:
-            yield
+            yield self.asked
         finally:
             self.asked = outer
+
+    def number(self, asked: Mark[...], *key: str) -> int:
+        """A number for a mark, in this process: `db.asked[number] = None` asks for it, too, where that has to be fast."""
+        with self.noting() as noted:
+            asked(self, *key)
+        return next(iter(noted))
 
     @property
     def aside(self) -> bytes:

@@ -244,6 +244,11 @@ class Store(msgspec.Struct):
             self.fresh[file.key + OF_WORDS] = encoded
         return words_of(encoded)
 
+    def known_words(self, key: bytes) -> Words | None:
+        """Names that were read before, by the key of their file."""
+        encoded = self._row(key + OF_WORDS)
+        return words_of(encoded) if encoded else None
+
     def _row(self, key: bytes) -> bytes | None:
         found = self.fresh.get(key)
         return found if found is not None else self.cache.get([key]).get(key)

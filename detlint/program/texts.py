@@ -10,10 +10,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from detlint import counters
+from detlint import counters, marks
+from detlint.db import Database
 from detlint.facts.parse import parsable
 from detlint.ir.code import Code
 from detlint.ir.words import Words, hash_of
+from detlint.marks import Noted
 from detlint.notebook import NotANotebook, Notebook, is_notebook, open_notebook
 
 MOST_TEXTS: Final = 512
@@ -56,6 +58,7 @@ class Texts:
         paths: the program's files.
         words: the names of a file, None where it can't be read.
         code: the IR of a file, None where it has none.
+        db: is told what answers rest on.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Texts:
         paths: Collection[str],
         words: Callable[[str], Words | None],
         code: Callable[[str], Code | None],
+        db: Database,
     ) -> None:
         self._bytes = read
         self._paths = paths
@@ -78,9 +82,9 @@ class Texts:
         """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
         self._blocks: dict[str, list[Block]] = {}
-        self.sought: set[tuple[str, str]] = set()
-        """The words that were looked for, and how the paths begin of the files that they were looked for in, until it is cleared:
-        whoever says one of them there may name something by it."""
+        self._db = db
+        self.sought: Noted[tuple[str, str]] = Noted(db, marks.saying)
+        """How the paths begin of the files that words were looked for in, and the words."""
 
     def has(self, path: str) -> bool:
         """Whether a file is one of the program's."""
@@ -154,7 +158,7 @@ class Texts:
         """Note which files have which names, if the program is too large to ask all of them for each."""
         if self._index is None:
             self._index = {}
-            for number, path in enumerate(self.below("")):
+            for number, path in enumerate(self.all_below("")):
                 words = self.words(path)
                 for word in words.names if words is not None else ():
                     self._index.setdefault(word, array("I")).append(number)
@@ -189,7 +193,7 @@ class Texts:
 
     def mentions(self, path: str, name: str) -> int:
         """How often the code of a file has a name, and its constants spell it; often, where it can't be read, or is no Python."""
-        if not self.has_name(path, name):
+        if not self.says(path, name):
             return 0
         code = self._code_of(path)
         return code.mentions[name] if code is not None else MOST_TEXTS
@@ -199,13 +203,18 @@ class Texts:
         folder = folder.rstrip(os.sep)
         if folder not in self._names:
             inside = (
-                path[len(folder) + 1 :].removesuffix(".py") for path in self.below(folder) if path.endswith(".py")
+                path[len(folder) + 1 :].removesuffix(".py") for path in self.all_below(folder) if path.endswith(".py")
             )
             self._names[folder] = frozenset(part for path in inside for part in path.split(os.sep))
         return self._names[folder]
 
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""
+        marks.below(self._db, folder.rstrip(os.sep))
+        return self.all_below(folder)
+
+    def all_below(self, folder: str) -> Iterator[str]:
+        """The same, without a note that they were asked for."""
         return (self._sorted[number] for number in self._span(folder))
 
     def _span(self, folder: str) -> range:
