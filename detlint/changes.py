@@ -15,11 +15,11 @@ from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
 from detlint.ir.words import NONE, STAR, Words
+from detlint.model.documents import Documents
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
-from detlint.program.documents import Documents
+from detlint.program.index import Index
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
-from detlint.program.texts import Texts
 from detlint.program.users import words_of
 from detlint.state import Row, State
 
@@ -43,7 +43,7 @@ class Changes(NamedTuple):
     modules: Modules
     links: Links
     documents: Documents
-    texts: Texts
+    words: Index
 
     def news(self) -> set[str] | None:
         """The names of modules and folders that have come or gone where names of the program may lead; None: they may lead
@@ -164,12 +164,12 @@ class Changes(NamedTuple):
         """What some files say, or said, of the words that were looked for in them, with how the paths begin of those that were."""
         found, wanted = set[tuple[str, str]](), [*sought]
         for path in touched:
-            then, now = self._words_before(path), self.texts.words(path) if path in self.store.files else NONE
+            then, now = self._had(path), self.words.words(path) if path in self.store.files else NONE
             here = (each for each in wanted if path.startswith(each[0]))
             found.update(each for each in here if any(one is None or one.have(each[1]) for one in (then, now)))
         return found
 
-    def _words_before(self, path: str) -> Words | None:
+    def _had(self, path: str) -> Words | None:
         """The names that a file had; None where that isn't known. Of what the gate keeps out, they are known if anybody asked for them."""
         row = self.before.files.get(path)
         words = self.store.known_words(row.key) if row is not None else NONE
@@ -233,12 +233,12 @@ class Changes(NamedTuple):
     def _mentions(self, paths: Collection[str], words: Collection[str]) -> Iterator[tuple[str, list[str]]]:
         """The files that have some names, with these; all of them where a file can't be read."""
         for path in paths:
-            if said := [word for word in words if self.texts.has_name(path, word)]:
+            if said := [word for word in words if self.words.has_name(path, word)]:
                 yield path, said
 
     def _may_say(self, path: str, word: str) -> bool:
         """Whether a file may use a name: it has it, or it imports all that another file has."""
-        return bool(word) and (self.texts.has_name(path, word) or self.texts.has_name(path, STAR))
+        return bool(word) and (self.words.has_name(path, word) or self.words.has_name(path, STAR))
 
     def _acts_on(self, path: str, words: Collection[str] | None) -> bool:
         """Whether what importing a file does may depend on what some words mean; None: on any."""

@@ -33,16 +33,16 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words
 from detlint.marks import body, passages, saying, trained, users, way
+from detlint.model.documents import Documents
 from detlint.passages import NO_WAY, runs_of, way_of
 from detlint.patterns import glob
 from detlint.program.copies import Copies
-from detlint.program.documents import Documents
+from detlint.program.index import Index
 from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.modules import ModuleNames, Modules
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
-from detlint.program.texts import Texts
 from detlint.source import Source
 from detlint.state import Row, State
 from detlint.status import NOTHING, Status
@@ -258,7 +258,7 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.documents = Documents(str(config.root.absolute()), store.look.began)
+        self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)
@@ -288,9 +288,9 @@ class Run:
         return below(self.config, self.folders.values())
 
     @cached_property
-    def texts(self) -> Texts:
-        """The texts of the program's files, once it is settled what is known of it."""
-        return Texts(self._text, self.store.files, self._words, self.modules.code, self.known)
+    def index(self) -> Index:
+        """Which files have a name, once it is settled what is known of the program."""
+        return Index(self._text, self.store.files, self._words, self.modules.code, self.known)
 
     def _absolute(self, folder: str) -> str:
         """The absolute path of a folder, by that of the one above where it is known; both with a separator at the end."""
@@ -311,7 +311,7 @@ class Run:
         self.before = before = known.state
         unsettled = self._look(before)
         changes = Changes(
-            before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.texts
+            before, self.store, self.inside, self.names, self.modules, self.links, self.documents, self.index
         )
         news = changes.news()
         led = changes.led_elsewhere(news) if news else {}
@@ -631,7 +631,7 @@ class Run:
 
         from detlint import pool
 
-        self.texts.index()  # once, for all processes
+        self.index.tabulate()  # once, for all processes
         global _forked
         _forked = self
         context = multiprocessing.get_context("fork")
@@ -674,8 +674,8 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.texts.has_name, self.texts.names_below, self.known)
-        users = Users(resolver, self.links.importers, self.texts)
+        resolver = Resolver(self.modules, catalog, self.index.has_name, self.index.names_below, self.known)
+        users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
             self.config.settings,

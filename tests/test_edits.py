@@ -549,13 +549,13 @@ ON_ONE = REPOSITORY / "fixtures" / "programs" / "mindspore_on_one_device" / "as_
 @pytest.mark.parametrize(
     ("file", "now"),
     [
-        ("README.md", "```shell\npython train.py --device_target=Ascend\n```\n"),
+        ("run.sh", "python train.py --device_target=Ascend\n"),
         ("scripts/run.sh", "python ../train.py --device_target Ascend\n"),
     ],
-    ids=["document", "script"],
+    ids=["the same script", "another script"],
 )
 def test_documents_say_another_hardware(project: Callable[..., Path], file: str, now: str) -> None:
-    names = ("README.md", "train.py", "scripts/run_train.sh")
+    names = ("run.sh", "train.py", "scripts/run_train.sh")
     files = {name: (DOCUMENTED / name).read_text() for name in names}
     root = project(**files)
     age(root, 0)
@@ -565,8 +565,8 @@ def test_documents_say_another_hardware(project: Callable[..., Path], file: str,
     (root / file).write_text(now)
     age(root, 1)
     assert "DET608" in report(*only)
-    (root / "README.md").write_text(files["README.md"] + "\nNo more than that.\n")
-    if file != "README.md":
+    (root / "run.sh").write_text(files["run.sh"] + "\n# No more than that.\n")
+    if file != "run.sh":
         (root / file).unlink()
     age(root, 2)
     assert "DET608" not in report(*only)
@@ -586,7 +586,7 @@ def test_documents_say_another_hardware(project: Callable[..., Path], file: str,
     ids=["script", "notebook", "settings", "python"],
 )
 def test_documents_say_several_devices(project: Callable[..., Path], file: str, now: str) -> None:
-    files = {name: (ON_ONE / name).read_text() for name in ("README.md", "train.py")}
+    files = {name: (ON_ONE / name).read_text() for name in ("run.sh", "train.py")}
     root = project(**files)
     age(root, 0)
     only = ("--select", "DET605", "--cache-dir", "cache")
@@ -637,7 +637,7 @@ def test_documents_say_who_gives_what_a_run_needs(project: Callable[..., Path], 
     [
         ("large.yaml", "model:\n  whole: sum\n"),
         ("settings.json", '{"whole": "sum"}\n'),
-        ("README.md", "```shell\npython train.py small.yaml --whole sum\n```\n"),
+        ("run.sh", "python train.py small.yaml --whole sum\n"),
         ("tune.py", "def tuned(cfg):\n    cfg.model.whole = 'sum'\n"),
     ],
     ids=["settings", "JSON", "command", "code"],
@@ -658,6 +658,6 @@ def test_settings_come_to_say_something_else(project: Callable[..., Path], file:
 
 
 def test_a_target_that_is_asked_for_counts_more_than_documents(project: Callable[..., Path]) -> None:
-    project(**{name: (DOCUMENTED / name).read_text() for name in ("README.md", "train.py")})
+    project(**{name: (DOCUMENTED / name).read_text() for name in ("run.sh", "train.py")})
     found = report("--select", "DET406,DET605,DET608", "--target", "ascend", "--no-cache")
     assert all(code in found for code in ("DET406", "DET605", "DET608"))

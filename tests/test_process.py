@@ -95,6 +95,9 @@ def test_nothing_is_imported_from_the_current_folder(folder: Path) -> None:
         "pathspec",
         "plotille",
         "rich",
+        "tree_sitter",
+        "tree_sitter_bash",
+        "tree_sitter_containerfile",
         "xxhash",
         "yaml",
     }

@@ -139,7 +139,7 @@ def test_other_lines_of_a_call(project: Project, line: int) -> None:
 
 
 def test_the_argument_of_a_call_over_three_lines(project: Project) -> None:
-    assert found(project, 'F.interpolate(x,\n    mode="bicubic",  # noqa: DET401\n    scale_factor=2)') == []
+    assert found(project, 'return F.interpolate(x,\n    mode="bicubic",  # noqa: DET401\n    scale_factor=2)') == []
     assert found(project, "nn.Dropout(\n    p=0.5,  # noqa: DET201\n)") == []
 
 

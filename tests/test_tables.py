@@ -12,7 +12,7 @@ import pytest
 from conftest import REPOSITORY, detlint
 
 from detlint import interrupts
-from detlint.catalog import Condition, Entry, Factory, Handing, Recipe, Rule, SettingsFile, Switch, load
+from detlint.catalog import Condition, Entry, Factory, Handing, Launcher, Recipe, Rule, SettingsFile, Switch, load
 from detlint.cli import main
 from detlint.config import Settings
 from detlint.fixes.rewrites import KINDS
@@ -110,7 +110,7 @@ def test_settings(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("kind", [Entry, Condition, Handing, Recipe, Rule, Switch, Factory, SettingsFile])
+@pytest.mark.parametrize("kind", [Entry, Condition, Handing, Recipe, Rule, Switch, Factory, SettingsFile, Launcher])
 def test_catalog_keys(kind: type[msgspec.Struct]) -> None:
     assert {*kind.__struct_encode_fields__} - words((DOCS / "catalog.md").read_text("utf-8")) == set()
 

@@ -110,9 +110,9 @@ def test_what_the_program_registers(project: Project) -> None:
     assert [(name, line) for name, line, _, _ in places(".")] == [("a.yaml", 3), ("b.py", 2)]
 
 
-def test_profile_and_tests_folder(project: Project) -> None:
+def test_the_profile_counts_and_no_name_of_a_folder(project: Project) -> None:
     project(**{"a.yaml": DROPOUT, "tests/b.yaml": DROPOUT})
-    assert [row["severity"] for row in findings("--profile", "align", ".")] == ["error", "warning"]
+    assert [row["severity"] for row in findings("--profile", "align", ".")] == ["error", "error"]
 
 
 def test_a_yaml_file_starts_no_run_and_ends_none(project: Project) -> None:

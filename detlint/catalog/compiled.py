@@ -10,7 +10,17 @@ from collections.abc import Iterable
 
 import msgspec
 
-from detlint.catalog.entries import HARDWARE, Document, Entry, Factory, Framework, Rule, SettingsFile, Signature
+from detlint.catalog.entries import (
+    HARDWARE,
+    Document,
+    Entry,
+    Factory,
+    Framework,
+    Launcher,
+    Rule,
+    SettingsFile,
+    Signature,
+)
 
 Positions = dict[str, list[int]]
 """A name -> the positions of its entries, in file order."""
@@ -49,6 +59,7 @@ class Compiled(msgspec.Struct, frozen=True):
     frameworks: list[Framework] = []
     factories: list[Factory] = []
     settings_files: list[SettingsFile] = []
+    launchers: list[Launcher] = []
     aliases: dict[str, str] = {}
     tables: Tables = Tables()
     signatures: msgspec.Raw = _encoded({})
@@ -73,6 +84,7 @@ def put_together(documents: list[Document]) -> Compiled:
         [framework for document in documents for framework in document.frameworks],
         [factory for document in documents for factory in document.factories],
         [kind for document in documents for kind in document.settings_files],
+        [launcher for document in documents for launcher in document.launchers],
         {name: target for document in documents for name, target in document.aliases.items()},
         _tables(entries),
         _encoded(signatures),

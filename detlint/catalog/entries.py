@@ -468,6 +468,22 @@ class SettingsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     source: str = ""
 
 
+class Launcher(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """Programs of one kind that start another one, perhaps in several processes."""
+
+    names: tuple[str, ...] = ()
+    """Programs."""
+    modules: tuple[str, ...] = ()
+    """Modules that do so (`python -m torch.distributed.run`)."""
+    processes: tuple[str, ...] = ()
+    """The options that say how many processes."""
+    several: bool = False
+    """Whether it may start several where none of them is given."""
+    variables: tuple[str, ...] = ()
+    """Variables of the environment by which processes know how many they are."""
+    source: str = ""
+
+
 class Document(msgspec.Struct, frozen=True):
     """One catalog file, checked."""
 
@@ -476,6 +492,7 @@ class Document(msgspec.Struct, frozen=True):
     frameworks: list[Framework] = []
     factories: list[Factory] = []
     settings_files: list[SettingsFile] = []
+    launchers: list[Launcher] = []
     signatures: dict[str, msgspec.Raw] = {}
     """Encoded: a run asks for few of them, and they are a quarter of everything."""
     aliases: dict[str, str] = {}

@@ -59,6 +59,7 @@ class Catalog:
         self.frameworks = known.frameworks
         self.factories = known.factories
         self.settings_files = known.settings_files
+        self.launchers = known.launchers
         self.signatures = Signatures(known.signatures)
         self.aliases = known.aliases
         tables = known.tables
@@ -275,9 +276,9 @@ class Catalog:
         return self.words | self.raising_words, self.method_words | self.raising_words
 
     @cached_property
-    def raising_roots(self) -> tuple[bytes, ...]:
+    def raising_roots(self) -> frozenset[str]:
         """The libraries that such are known of."""
-        return tuple(sorted({name.partition(".")[0].encode() for name in self.raising}))
+        return frozenset(name.partition(".")[0] for name in self.raising)
 
     def lacks(self, name: str) -> bool:
         """Whether a library surely doesn't have what is imported by a dotted name, or what that leads through."""
@@ -645,11 +646,9 @@ class Catalog:
         return self.last(name for entry in judged for name in entry.names)
 
     @cached_property
-    def listing_words(self) -> tuple[bytes, ...]:
+    def listing_words(self) -> frozenset[str]:
         """The last components of what gives items in no order."""
-        return tuple(
-            word.encode() for word in self.last(n for e in self.entries if e.rule in UNORDERED for n in e.names)
-        )
+        return self.last(name for entry in self.entries if entry.rule in UNORDERED for name in entry.names)
 
     @cached_property
     def ordering(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ from detlint.catalog.entries import (
     Entry,
     Factory,
     Framework,
+    Launcher,
     Rule,
     SettingsFile,
     Signature,
@@ -23,7 +24,8 @@ from detlint.catalog.entries import (
 _T = TypeVar("_T")
 
 TABLES = {
-    "api": list, "rule": list, "framework": list, "factory": list, "settings-file": list, "signatures": dict, "aliases": dict,
+    "api": list, "rule": list, "framework": list, "factory": list, "settings-file": list, "launcher": list,
+    "signatures": dict, "aliases": dict,
 }  # fmt: skip
 """What a catalog file may hold."""
 
@@ -147,9 +149,10 @@ def parse(path: str, data: bytes) -> Document:
     for number, factory in enumerate(factories, 1):
         _check_factory(path, f"[[factory]] {number}", factory)
     settings_files = _rows(path, raw, "settings-file", SettingsFile)
+    launchers = _rows(path, raw, "launcher", Launcher)
     signatures = {name: _signature(path, name, text) for name, text in raw.get("signatures", {}).items()}
     aliases = _convert(path, "[aliases]", raw.get("aliases", {}), dict[str, str])
-    return Document(rules, entries, frameworks, factories, settings_files, signatures, aliases)
+    return Document(rules, entries, frameworks, factories, settings_files, launchers, signatures, aliases)
 
 
 def _rows(path: str, raw: dict[str, Any], table: str, kind: type[_T]) -> list[_T]:

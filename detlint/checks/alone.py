@@ -15,18 +15,18 @@ from detlint.checks.given import writes
 from detlint.checks.match import Matcher
 from detlint.facts.model import Const, Detail, Member, Param, Ref
 from detlint.facts.model import Function as Head
-from detlint.facts.yaml_file import composed, nodes_of, pairs_of
 from detlint.facts.yaml_text import decoded, is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.ir.yaml_nodes import composed, nodes_of, pairs_of
+from detlint.model.devices import Starts, Usual
+from detlint.model.documents import Documents
 from detlint.model.places import point_of
 from detlint.model.truth import Truth, literal
 from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import STARTS_COMMUNICATION
-from detlint.program.documents import Documents
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.starts import Starts, Usual
 from detlint.program.users import Use, Users
 
 LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
@@ -69,8 +69,8 @@ class Alone:
         asked = [run.options_of(place) for place in begun]
         known = {name: _alike(run.usual[name]) for found in asked for name in found}
         usual = {other: values for name, values in known.items() for other in (name, *run.other_names(name))}
-        for_one = all(asked) and not starts.turn_on(script, usual)
-        reach.alone = (for_one or starts.are_for_one(script)) and not self._launches(starts.folder, usual)
+        for_one = all(asked) and not starts.turn_on(usual)
+        reach.alone = (for_one or starts.are_for_one()) and not self._launches(starts.folder, usual)
 
     def _begins(self, place: Place, reach: Reach) -> bool:
         """Whether a run starts to communicate at a site, which says so or is handed what does."""
@@ -80,12 +80,12 @@ class Alone:
     def _launches(self, folder: str, options: Usual) -> bool:
         """Whether a file below a folder names what starts several processes, says how many there are, starts something with one of some
         options, or has another value for one as its own, as settings in Python do."""
-        texts = self._users.texts
-        found = texts.saying_any(LAUNCHERS, folder)
-        found += (path for path in texts.saying(RANK_SIZE, folder) if self._sets_ranks(path))
+        index = self._users.index
+        found = index.saying_any(LAUNCHERS, folder)
+        found += (path for path in index.saying(RANK_SIZE, folder) if self._sets_ranks(path))
         found += launching(self._users, folder, options)
         for option, usual in options.items():
-            for path in texts.saying(option.lstrip("-"), folder):
+            for path in index.saying(option.lstrip("-"), folder):
                 given = self._given_by(path, option)
                 found += [path] if any(value is not None and value not in usual for value in given) else []
         return bool(found)
@@ -93,7 +93,7 @@ class Alone:
     def _sets_ranks(self, path: str) -> bool:
         """Whether a file says of a run that it is made of several processes, or of so many as it is told."""
         if is_yaml(path):
-            return any(Const(value) not in _ONE for value in _of_yaml(self._users.texts.of(path) or b"", RANK_SIZE))
+            return any(Const(value) not in _ONE for value in _of_yaml(self._users.index.yaml(path) or b"", RANK_SIZE))
         return any(value not in _ONE for value in self._given_by(path, RANK_SIZE))
 
     def _given_by(self, path: str, option: str) -> set[Const | None]:
@@ -107,8 +107,8 @@ def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
     given = {
         way.replace("_", "-") for option in options for way in (option if option.startswith("-") else f"--{option}",)
     }
-    users.texts.sought.update((folder, part) for way in given for part in way.strip("-").split("-"))
-    below = (path for path in users.texts.below(folder) if given and path.endswith(".py"))
+    users.index.sought.update((folder, part) for way in given for part in way.strip("-").split("-"))
+    below = (path for path in users.index.below(folder) if given and path.endswith(".py"))
     return [path for path in below if _launches(users.resolver.modules.code(path), given)]
 
 

@@ -52,8 +52,7 @@ class Applied:
             return False
         if not function.name:
             return True  # nobody else has what it makes
-        span = site.span
-        found = code.at((span.line, span.column, span.end_line, span.end_column), op.CALL)
+        found = code.at(site.span.place, op.CALL)
         alone = len(code.by_name.get(function.name, ())) == 1
         return found is not None and alone and found[0].qualified == function.name and _Kept(module, *found).stays()
 

@@ -13,7 +13,6 @@ from typing import Final
 from detlint.checks.freezing import Held, name_of
 from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
 from detlint.facts.yaml_file import shares
-from detlint.facts.yaml_text import is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import REST
@@ -40,7 +39,7 @@ class Configured:
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether what a site of a configuration describes is frozen by each constructor that is handed the description."""
-        text = self._users.texts.of(module.path) if is_yaml(module.path) else None
+        text = self._users.index.yaml(module.path)
         if text is None or shares(text):
             return False
         held = [(site, arg.name, _place(arg.value, index)) for site in module.sites for arg in site.args]
@@ -53,7 +52,7 @@ class Configured:
         if not (isinstance(made, Ref) and "::" in made.name and name.isidentifier() and name.isascii()):
             return False
         project = self._users.project(self._resolver.known(made.name.partition("::")[0]))
-        for path in self._users.texts.saying(name, project):
+        for path in self._users.index.saying(name, project):
             code = self._resolver.code(path)
             if code is not None and _takes_out(code, name):
                 return False
@@ -66,13 +65,10 @@ class Configured:
             parameter: its name, or its position, counted from the object itself.
         """
         found = self._resolver.attribute_of_class(made, method) if deepest else None
-        path, colon, inside = found.name.partition("::") if isinstance(found, Ref) else ("", "", "")
-        module = self._resolver.module(path) if colon else None
-        meaning = self._users.meanings.of(module) if module is not None else None
-        bodies = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
-        if meaning is None or len(bodies) != 1 or bodies[0].decorators:
+        defined = self._users.meanings.definition(found.name) if isinstance(found, Ref) else None
+        if defined is None or defined[1].decorators:
             return False
-        function = bodies[0]
+        meaning, function = defined
         slot = _slot(function, parameter)
         reads = function.code.reads(Binding(function.number, slot)) if slot > 0 else ()
         left = [(home, at) for home, at in reads if not _is_only_asked(home, at)]

@@ -54,7 +54,7 @@ from detlint.ir.places import Place, Test, named
 from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.written import written
 from detlint.model.kept import always_set_to, set_once
-from detlint.model.places import point_of
+from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
@@ -643,7 +643,7 @@ class Constants:
         library = not self._offered and self._unnamed.is_in_library(module)
         if not library or default is None or may_say(self._resolver.code(module.path), name, own=True):
             return None
-        saying = (p for p in self._users.texts.saying(name, self._users.home(module)) if p != module.path)
+        saying = (p for p in self._users.index.saying(name, self._users.home(module)) if p != module.path)
         said = any(not path.endswith(".py") or may_say(self._resolver.code(path), name, own=False) for path in saying)
         return None if said else Argument(default, False)
 
@@ -670,9 +670,8 @@ class Constants:
 
     def _called_at(self, module: Module, caller: Function, site: Site) -> Place | None:
         """Where the call of a site stands in its function; None at the top level, and in a lambda."""
-        point = point_of(self._resolver, module, site) if caller.name else None
-        is_call = point is not None and point.function.ops[point.at][0] == op.CALL
-        return point if point is not None and is_call and point.function is point.around else None
+        point = call_of(self._resolver, module, site) if caller.name else None
+        return point if point is not None and point.function is point.around else None
 
     def calls(self, module: Module, function: Function) -> list[Use] | None:
         """All calls of a function, or of a constructor; None where it may have others."""
@@ -906,7 +905,7 @@ class Constants:
         among the code, or in a YAML file, has that of this one. (Others may, of a library, and hand it over.)"""
         if self._offered or puts_names_together(self._users, module, of_itself=False, wholes=False):
             return True
-        for path in self._users.texts.saying(name, self._users.home(module)):
+        for path in self._users.index.saying(name, self._users.home(module)):
             code = self._resolver.code(path)
             if code is None or any(is_spelled(text, name) for text in code.texts):
                 return True

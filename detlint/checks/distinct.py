@@ -27,10 +27,7 @@ def differ(point: Place, position: int) -> bool:
         position: where it takes them, behind the dimension that they are for.
     """
     function, call = point.function, point.function.call(point.at)
-    along, indices = (
-        call.named.get(parameter, next(iter(call.positional[place : place + 1]), -1))
-        for parameter, place in (("dim", position - 1), ("index", position))
-    )
+    along, indices = call.argument(position - 1, "dim"), call.argument(position, "index")
     if indices < 0:
         return False
     indices = function.meant(indices)

@@ -1,4 +1,4 @@
-"""The hardware that runs are for, where their code leaves it open and the documents of their project don't."""
+"""The hardware that runs are for, where their code leaves it open and the launch files of their project don't."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from detlint.config import Settings
 from detlint.facts.model import Const, Member, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code
+from detlint.model.documents import Documents, Said
+from detlint.model.launches import Launch
 from detlint.model.places import point_of
-from detlint.program.commands import Command
-from detlint.program.documents import Documents, Said
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.texts import Texts
 from detlint.program.users import Users
 
 ASCEND: Final = "ascend"
@@ -49,7 +48,7 @@ class Documented:
         self._settings = settings
         self._documents = documents
         self._users = users
-        self._texts: Texts = users.texts
+        self._index = users.index
         self._frameworks = {name.partition(".")[0] for name in matcher.catalog.devices}
 
     def complete(self, reach: Reach) -> None:
@@ -138,8 +137,8 @@ class Documented:
         if not option:
             return ""
         usual = {target_of(value) for value in _defaults(option, said, modules)}
-        started = said.starting(script) or ()
-        if not any(command in said.commands[: said.launched] for command in started):
+        started = [*said.launches] if not said.unsure else []
+        if not started:
             return ""
         if needed:
             started = [command for command in started if all(_gives(command, flag) for flag in needed)]
@@ -151,26 +150,25 @@ class Documented:
         that names Ascend nowhere; "" where that isn't known. Who may choose a GPU is told what varies there."""
         script = reach.entry.module.path
         option = self._option(reach, unread=DEVICE)
-        started = said.starting(script)
         if (
             not option
-            or started is None
+            or said.unsure
             or self._names(_ASCEND_WORDS, script, reach.files)
             or self._is_given(reach, option)
             or self._is_launched(script, {option})
         ):
             return ""
         usual = {target_of(value) for value in _defaults(option, said, modules)}
-        found = {target for command in started for target in _targets(command, option, usual)} or usual
+        found = {target for command in said.launches for target in _targets(command, option, usual)} or usual
         if not found <= {CPU, CUDA}:
             return ""
         return "CPU" if found == {CPU} and not self._names(_GPU_WORDS, script, reach.files) else "GPU"
 
     def _names(self, words: AbstractSet[str], script: str, paths: Iterable[str]) -> bool:
         """Whether the code of a file of a script's project, or of those that it comes to, has one of some words for devices."""
-        texts, resolver = self._texts, self._matcher.resolver
+        index, resolver = self._index, self._matcher.resolver
         around = os.path.join(self._documents.home(script), "")
-        said = map(resolver.module, sorted({*paths, *texts.saying_any(sorted(words), around)}))
+        said = map(resolver.module, sorted({*paths, *index.saying_any(sorted(words), around)}))
         return any(module is not None and not words.isdisjoint(module.facts.mentions) for module in said)
 
     def _option(self, reach: Reach, unread: str = "") -> str:
@@ -206,19 +204,20 @@ def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:
     """What an option is where no command gives it, by the parsers of some files, or by settings; "" where that isn't written out."""
     declared = [module.facts.options[option].default for module in modules if option in module.facts.options]
     parsed = {str(default.value) if isinstance(default, Const) else "" for default in declared}
-    return parsed or {value.capitalize() for key, value in said.settings if key == option} or {""}
+    return parsed or {str(value.value).capitalize() for key, value in said.settings if key == option} or {""}
 
 
-def _gives(command: Command, flag: str) -> bool:
+def _gives(command: Launch, flag: str) -> bool:
     """Whether a command may make an option true, perhaps by a shorter name."""
-    return any(flag.startswith(name) and value not in FALSE for name, value in command.options.items())
+    return any(flag.startswith(name) and value not in FALSE for name, value in command.options().items())
 
 
-def _targets(command: Command, option: str, usual: set[str]) -> set[str]:
+def _targets(command: Launch, option: str, usual: set[str]) -> set[str]:
     """The hardware that a command chooses; "" where that isn't known."""
-    if option in command.options:
-        return {target_of(command.options[option])}
-    shortened = any(option.startswith(name) for name in command.options)
+    given = command.options()
+    if option in given:
+        return {target_of(given[option])}
+    shortened = any(option.startswith(name) for name in given)
     return {""} if shortened else usual
 
 

@@ -24,10 +24,10 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
+from detlint.model.documents import Documents
 from detlint.model.readers import Readers
 from detlint.model.training import Training
 from detlint.program.calls import DESCRIBES
-from detlint.program.documents import Documents
 from detlint.program.entry import entry_points, script
 from detlint.program.following.words import Words
 from detlint.program.links import Registered

@@ -17,7 +17,7 @@ from detlint.facts.model import Member
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
-from detlint.model.places import point_of
+from detlint.model.places import call_of
 from detlint.model.readers import Readers
 from detlint.program.resolve import Module
 from detlint.program.users import Callers, Use
@@ -82,9 +82,8 @@ class Exact:
     def _call_of(self, module: Module, index: int) -> Place | None:
         """The call of a site in a function; None for any other."""
         site = module.sites[index]
-        point = point_of(self.matcher.resolver, module, site) if site.kind == "call" else None
-        named = point is not None and point.around.number > 0
-        return point if point is not None and named and point.function.ops[point.at][0] == op.CALL else None
+        point = call_of(self.matcher.resolver, module, site) if site.kind == "call" else None
+        return point if point is not None and point.around.number else None
 
     def adds(self, name: str) -> bool:
         """Whether what the catalog knows by a name gives the sum of one tensor."""
@@ -98,10 +97,8 @@ class Exact:
     def gives_whole(self, module: Module, name: str) -> bool:
         """Whether a layer of a file only ever gives whole numbers."""
         framework = self.matcher.resolver.layer(f"{module.path}::{name}") if name in module.classes else None
-        code = self.matcher.resolver.code(module.path)
-        bodies = (
-            code.by_name.get(f"{name}.{framework.forward}", ()) if code is not None and framework is not None else ()
-        )
+        code = self.matcher.resolver.code(module.path) if framework is not None else None
+        bodies = code.by_name.get(f"{name}.{framework.forward}", ()) if code is not None and framework else ()
         if len(bodies) != 1 or name in self._asked:
             return False
         self._asked.add(name)
@@ -131,10 +128,8 @@ class Exact:
         point = self._call_of(use.module, use.site) if use.called and use.site >= 0 else None
         if point is None:
             return False
-        function, call = point.function, point.function.call(point.at)
-        unpacks = call.unpacked or any(function.ops[value][0] == op.STAR for value in call.positional)
-        given = next(iter(call.positional[position : position + 1]), call.named.get(parameter, -1))
-        return not unpacks and self.numbers(use.module, function).is_whole(given, floats=floats)
+        function, given = point.function, point.function.call(point.at).argument(position, parameter)
+        return not function.unpacks(point.at) and self.numbers(use.module, function).is_whole(given, floats=floats)
 
     def _adds_as_part(self, module: Module, layer: str, function: Function, part: str) -> bool:
         """Whether all that a part of a layer adds up, wherever it is called, is whole numbers."""

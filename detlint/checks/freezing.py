@@ -189,7 +189,7 @@ class Freezing:
         Args:
             word: the parameter that gets it; "" for the first.
         """
-        found = self._definition(name)
+        found = self._users.meanings.definition(name)
         if found is None or found[1].decorators or found[1].outermost is not found[1]:
             return False
         meaning, function = found
@@ -198,21 +198,13 @@ class Freezing:
         plain = takes and function.header.parameters[slot].kind in (EITHER, KEYWORD)
         return plain and self.freezes(Held(meaning, function, -1, function.text(slot)), depth)
 
-    def _definition(self, name: str) -> tuple[Meaning, Function] | None:
-        """The one definition of the program that has a full name."""
-        path, colon, inside = name.partition("::")
-        module = self._users.resolver.module(path) if colon else None
-        meaning = self._users.meanings.of(module) if module is not None else None
-        found = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
-        return (meaning, found[0]) if meaning is not None and len(found) == 1 else None
-
     def _part_of(self, meaning: Meaning, function: Function, call: int, at: int) -> str:
         """The one attribute under which an object of the program keeps a network that it is made of, whose class does nothing else with
         what it is handed, and hands on no weights; "" for anything else."""
         name, given = meaning.name(function, function.ops[call][1]), function.call(call)
-        found = self._definition(f"{name}.__init__") if "::" in name else None
+        found = self._users.meanings.definition(f"{name}.__init__") if "::" in name else None
         path, _, inside = name.partition("::")
-        if found is None or any(function.ops[value][0] == op.STAR for value in given.positional):
+        if found is None or function.unpacks(call):
             return ""
         made = found[1]
         owner = made.parent

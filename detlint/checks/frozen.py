@@ -15,9 +15,8 @@ from detlint.checks.unused import puts_names_together
 from detlint.db import Memo
 from detlint.facts.model import Result, Site, is_made_by
 from detlint.facts.yaml_text import is_yaml
-from detlint.ir import ops as op
 from detlint.model.classes import may_derive
-from detlint.model.places import point_of
+from detlint.model.places import call_of, point_of
 from detlint.model.references import READERS, only_hints
 from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
 from detlint.program.resolve import Module
@@ -85,10 +84,8 @@ class Frozen:
 
     def _held(self, module: Module, site: Site) -> Held | None:
         """The one name that what a site makes gets; None for none."""
-        meaning, point = self._users.meanings.of(module), point_of(self._resolver, module, site)
-        if meaning is None or point is None or point.function.ops[point.at][0] != op.CALL:
-            return None
-        return self._freezing.held(meaning, point)
+        meaning, point = self._users.meanings.of(module), call_of(self._resolver, module, site)
+        return self._freezing.held(meaning, point) if meaning is not None and point is not None else None
 
     def _kept_as(self, module: Module, site: Site) -> str:
         """The one attribute of its object under which a constructor keeps what a site makes, if its class sets that nowhere else, and
@@ -141,7 +138,7 @@ class Frozen:
         """Whether another file only says the name of a definition to say of which class something is, and nobody reads that."""
         code = self._resolver.code(use.module.path) if use.site < 0 else None
         told = code is not None and only_hints(code, name)
-        return told and not self._users.texts.saying_any(READERS, self._users.home(use.module))
+        return told and not self._users.index.saying_any(READERS, self._users.home(use.module))
 
     def _may_be_used_otherwise(self, module: Module, name: str) -> bool:
         """Whether something may be used by who doesn't say its name: in what is installed, by names put together, or by what
@@ -179,7 +176,7 @@ class Frozen:
         find, project = self._resolver.modules.find, self._users.project(module)
         found = (find(module.path, name) for name in module.facts.imports)
         others = [*self._users.importers(module.path), *(place[0] for place in found if place is not None)]
-        for path in dict.fromkeys([*self._users.texts.saying_any(sorted(REQUIRES), project), *others]):
+        for path in dict.fromkeys([*self._users.index.saying_any(sorted(REQUIRES), project), *others]):
             code = self._resolver.code(path)
             home = (
                 self._resolver.module(path) if code is not None and not code.identifiers.isdisjoint(REQUIRES) else None

@@ -15,22 +15,15 @@ from detlint.model.settings import TABLES, makes_tables
 from detlint.model.truth import comparison, literal
 from detlint.program.resolve import Resolver
 
-_TABLES: Final = ("Args", "Arguments", "Cfg", "Config", "Dict", "Namespace", "Options", "Params", "Settings")
-"""Parts of the names of classes whose objects may be such."""
-_OF_LIBRARIES: Final = frozenset({"Box", "Conf", "DotMap", "Munch", "Struct", "Tap"})
-"""Those of libraries whose names say less."""
 _MAKES: Final = frozenset(
     {"dict", "update", "replace", "_replace", "evolve", "merge", "override", "copy", "model_copy", "from_dict"}
     | {"from_pretrained"}
 )
 """What makes settings of keywords, or sets them so."""
-_DECLARES: Final = ("define", "option", "arg", "flag", "param", "override")
-_SETS: Final = ("add_", "set_", "register_")
-"""What is in the names of what is told by a keyword which key it is about, and how such names begin."""
-_PLAIN: Final = frozenset(
-    {"builtins", "typing", "collections", "enum", "argparse", "types", "abc", "pydantic", "easydict", "addict"}
-)
-"""Modules from which tables of settings derive."""
+_NAMING: Final = frozenset({"dest", "key", "name"})
+"""What functions call the parameter by which they are told the name of a setting."""
+_CONFIGURE: Final = frozenset({"config", "named_config"})
+"""Decorators of sacred that make settings of a function's variables."""
 TRUTH: Final = Const("bool()")
 """Stands for whether the value of a key is true, which code puts in its place: only of a text is that anything else."""
 IS: Final = "== "
@@ -45,9 +38,7 @@ def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -
     module = resolver.module(path)
 
     def is_of_library(owner: str) -> bool:
-        others = [base for base in resolver.mro(f"{path}::{owner}")[1:] if "::" not in base]
-        others = [base for base in others if base.partition(".")[0] not in _PLAIN]
-        return bool(others) and not any(map(names_tables, others))
+        return not makes(owner) and any("::" not in base for base in resolver.mro(f"{path}::{owner}")[1:])
 
     def is_of_framework(name: str) -> bool:
         meant = module.facts.names.get(name) if module is not None else None
@@ -58,11 +49,6 @@ def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -
         return full in TABLES or ("::" in full and makes_tables(resolver, full))
 
     return Writes(key, is_of_library, is_of_framework, makes, unpacked)
-
-
-def names_tables(name: str) -> bool:
-    """Whether the name of a library's class says that its objects hold settings."""
-    return any(part in name for part in _TABLES) or not _OF_LIBRARIES.isdisjoint(name.split("."))
 
 
 class Writes:
@@ -96,7 +82,7 @@ class Writes:
             return
         for function in code.functions():
             owner = _owner(function)
-            own = owner is not None and not names_tables(owner.name) and not _takes_all(code, owner)
+            own = owner is not None and not self._makes_tables(owner.name)
             keeps = own and owner is not None and self._is_of_library(owner.name)
             for at, operation in enumerate(function.ops):
                 yield from self._by_op(function, at, operation[0], keeps)
@@ -158,8 +144,7 @@ class Writes:
         if operation[0] == op.CALL:
             last = function.called(use.op)
             if use.place > 2 + operation[2]:
-                naming = {"dest", "key", "name"} if _declares(last) else {"dest", "key"}
-                return strings[operation[use.place - 1]] not in naming
+                return strings[operation[use.place - 1]] not in _NAMING
             return use.place == {"get": 3, "getattr": 4, "hasattr": 4}.get(last)
         if operation[0] == op.COMPARE:
             return use.place == 1 or not _may_be_key(function, operation[1])
@@ -271,12 +256,6 @@ def _gives(before: str, behind: str) -> bool:
     )
 
 
-def _declares(name: str) -> bool:
-    """Whether what is called so may be told by a keyword which key it is about."""
-    lower = name.lower()
-    return name.startswith(_SETS) or name in ("set", "update") or any(part in lower for part in _DECLARES)
-
-
 def _may_be_key(function: Function, value: int) -> bool:
     """Whether a value may be any key of a table: a loop goes over such, or a function is told one."""
     value = function.meant(value)
@@ -298,12 +277,7 @@ def _is_of_settings(function: Function) -> bool:
     definition = function.parent.ops[function.definition] if function.parent is not None and function.number else ()
     decorators = definition[3 : 3 + definition[2]] if definition and definition[0] == op.FUNCTION else ()
     around = function.parent or function
-    return any(_named(around, one).endswith("config") for one in decorators)
-
-
-def _takes_all(code: Code, owner: Function) -> bool:
-    """Whether a class may keep all that a method is given: `vars(self).update(locals())`."""
-    return "locals" in code.identifiers and any("locals" in function.slots for function in code.inside(owner.number))
+    return any(_named(around, one) in _CONFIGURE for one in decorators)
 
 
 def _named(function: Function, at: int) -> str:

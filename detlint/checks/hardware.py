@@ -51,7 +51,7 @@ class Hardware:
 
     def _of_package(self, module: Module) -> Iterator[str]:
         """The scripts of a file's package: those in the folders around the file, and others in which hardware is chosen."""
-        package, texts = self._users.package(module), self._users.texts
+        package, texts = self._users.package(module), self._users.index
         if package:
             inside = f"{os.path.dirname(module.path)}{os.sep}"
             choosing = {*filter(self._chooses, texts.saying_any(sorted(self._parameters), package))}

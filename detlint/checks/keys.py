@@ -7,7 +7,7 @@ functions count where these use up the parameter that the key is given to.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -37,13 +37,6 @@ from detlint.program.reach import Place
 from detlint.program.resolve import Module
 
 CODE: Final = "DET116"
-EVALUATES: Final = frozenset({
-    "eval", "evaluate", "evaluation", "inference", "predict", "prediction", "predictions", "validate", "validation",
-})  # fmt: skip
-"""Words in the names of functions that evaluate: with the same key each time, so that one turn can be compared with the next."""
-MADE_UP: Final = frozenset({"dummy", "fake"})
-"""Words in the names of functions whose data only have a shape."""
-
 _Way = tuple[tuple[int, int], ...]
 """The arms of branches that lead to a site: (which branch, which arm)."""
 
@@ -89,9 +82,8 @@ class Keys:
             function = module.facts.functions[number]
             walk = _Walk(self, module, function)
             walk.steps(module.steps(function), ())
-            if MADE_UP.isdisjoint(_words(function.name)):
-                for second, first, more in walk.again.values():
-                    yield self._finding(module, second, first, more)
+            for second, first, more in walk.again.values():
+                yield self._finding(module, second, first, more)
 
     def _finding(self, module: Module, second: int, first: int, more: int) -> Finding:
         rule = self.matcher.catalog.rules[CODE]
@@ -107,6 +99,8 @@ class Keys:
         message += f" (and {more} more)" if more else ""
         if is_test(module.path):
             severity = "note"  # tests compare what two things do with one key
+        elif severity == "error" and _is_copy(module, first, second):
+            severity = "warning"  # a target network begins as a copy
         return Finding(
             module.path, module.sites[second].span, rule.code, rule.name, severity, message, rule.remedy, steps=steps
         )
@@ -239,8 +233,6 @@ class _Walk:
             return
         if not _on_one_way(before.way, use.way) or not (before.sure or _is_key(value, use)):
             return
-        if _is_copy(self.module, before.site, use.site):
-            return
         self.report(value, use.site, before.site)
         self.state.used[value] = msgspec.structs.replace(before, sure=True)
 
@@ -307,32 +299,16 @@ class _Walk:
             elif not (
                 _made_by(value, inside)
                 or any(value == v or _holds(value, v) for v in rebound)
-                or EVALUATES.intersection(_words(written(Place(self.module, use.site))))
+                or self.keys.matcher.sinks.is_only_printed(self.module, use.site)
             ):
                 self.report(value, use.site, use.site)
 
 
-def _words(name: str) -> Iterable[str]:
-    """The words in the last component of a name."""
-    return name.rpartition(".")[2].split("_")
-
-
 def _is_copy(module: Module, first: int, second: int) -> bool:
-    """Whether a network is initialised a second time to get its weights again: those that it is trained by, and those of its
-    target. Both are made alike, and one name says whose the other's are (`params`, `target_params`)."""
+    """Whether a network is initialised a second time, just as before: to get its weights again, perhaps."""
     one, other = module.sites[first], module.sites[second]
-    if one.target != other.target or not isinstance(one.target, Member) or one.target.attr != "init":
-        return False
-    short, long = sorted((_handed_as(module, first), _handed_as(module, second)), key=len)
-    before, _, after = long.partition(short) if short else ("", "", "")
-    word = (before + after).strip("_")
-    return word.isalpha() and len(word) > 1 and long in (f"{word}_{short}", f"{short}_{word}")
-
-
-def _handed_as(module: Module, index: int) -> str:
-    """The argument as which what a site gives is handed on, whole or in part; "" where it isn't, or by position."""
-    given = ((a.name, _root(a.value)) for site in module.sites for a in site.args if a.name and a.value is not None)
-    return next((name for name, made in given if isinstance(made, Result) and made.site == index), "")
+    begins = isinstance(one.target, Member) and one.target.attr == "init"
+    return begins and first != second and (one.target, one.args) == (other.target, other.args)
 
 
 def _holds_for(given: dict[str, Value | None], asked: _Flags) -> bool:

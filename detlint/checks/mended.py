@@ -11,7 +11,7 @@ class Mended:
     def __init__(self, users: Users) -> None:
         catalog = users.resolver.catalog
         self._users = users
-        self._roots = {root.decode() for root in catalog.raising_roots}
+        self._roots = catalog.raising_roots
         self._libraries = {name for framework in catalog.frameworks for name in framework.mends}
         self._known: dict[str, bool] = {}
 

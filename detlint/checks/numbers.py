@@ -358,7 +358,7 @@ class Numbers(Objects):
     def _one_hot(self, at: int) -> dict[str, Made] | None:
         """What a call is told that makes a one-hot mask: `OneHot()(labels, 10, on, off)`, which puts ones and zeros along the last axis
         where it is told nothing else; None for any other call."""
-        call, function = self.function.call(at), self.function
+        call = self.function.call(at)
         made = self._maker(call.callee)
         making = made[0].function.call(made[1]) if made is not None else None
         if self._called(call.callee) not in self._matcher.catalog.with_context("one-hot"):
@@ -367,8 +367,7 @@ class Numbers(Objects):
         if made is not None and making is not None:
             told |= {name: (made[0], value) for name, value in making.named.items()}
         told |= {name: (self, value) for name, value in call.named.items()}
-        unpacks = call.unpacked or any(function.ops[value][0] == op.STAR for value in call.positional)
-        unpacks = unpacks or (making is not None and (making.positional or making.unpacked))
+        unpacks = self.function.unpacks(at) or (making is not None and (making.positional or making.unpacked))
         plain_ = not unpacks and len(call.positional) <= len(_ONE_HOT)
         return told if plain_ and told.keys() <= {*_ONE_HOT, "num_classes"} else None
 

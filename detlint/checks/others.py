@@ -8,10 +8,9 @@ from itertools import chain
 from typing import NamedTuple
 
 from detlint.db import Memo
-from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Span, Value
+from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.ir.code import Span as Place
 from detlint.program.resolve import Module
 from detlint.program.users import Use, Users
 
@@ -79,7 +78,7 @@ class Others:
 
     def _calling_below(self, folder: str, word: str) -> dict[str, None]:
         """The files below a folder that call a method of a name, in order."""
-        return dict.fromkeys(self._calling(self._users.texts.saying(word, folder), word))
+        return dict.fromkeys(self._calling(self._users.index.saying(word, folder), word))
 
     def _calling(self, paths: Iterable[str], word: str) -> Iterator[str]:
         """Those of some files that call a method of a name; what is found out rests on all of them."""
@@ -97,7 +96,7 @@ def _said(home: Module, code: Code | None, called: str) -> _Said:
     """What a file says that calls a method of a name."""
     said = _Said([], [])
     calls = [*_calls_in(code, called)] if code is not None else []
-    sites = {_place(site.span): n for n, site in enumerate(home.sites) if site.kind == "call"} if calls else {}
+    sites = {site.span.place: n for n, site in enumerate(home.sites) if site.kind == "call"} if calls else {}
     for function, at in calls:
         number = sites.get(function.spans[at])
         if number is None:
@@ -117,9 +116,7 @@ def _calls_in(code: Code, called: str) -> Iterator[tuple[Function, int]]:
 
 def may_pass(unseen: Unseen, name: str, position: int) -> bool:
     """Whether a call may give a parameter something, by its name, at its position (-1 for none), or by what it unpacks."""
-    call = unseen.function.call(unseen.at)
-    unpacks = call.unpacked or any(unseen.function.ops[value][0] == op.STAR for value in call.positional)
-    return bool(unpacks) or 0 <= position < len(call.positional) or name in call.named
+    return unseen.function.unpacks(unseen.at) or unseen.function.call(unseen.at).argument(position, name) >= 0
 
 
 def _may_be(users: Users, module: Module, name: str, home: Module, index: int, with_heirs: bool) -> bool:
@@ -143,10 +140,6 @@ def _is_sure(base: Value | None) -> bool:
     if isinstance(base, Member):
         return base.attr == SUPER
     return isinstance(base, Result) or (isinstance(base, Instance) and not base.name)
-
-
-def _place(span: Span) -> Place:
-    return span.line, span.column, span.end_line, span.end_column
 
 
 def _is_of_base(unseen: Unseen) -> bool:

@@ -202,11 +202,11 @@ class Raising:
         ends = self._users.ends(module.path)
         if ends is None:
             return True
-        roots = [root.decode() for root in self._matcher.catalog.raising_roots]
+        roots = sorted(self._matcher.catalog.raising_roots)
         beside = {os.path.dirname(path) for path in ends} | {
             self._users.package(module) or os.path.dirname(module.path)
         }
-        paths = {path for folder in beside for path in self._users.texts.saying_any(roots, folder + os.sep)}
+        paths = {path for folder in beside for path in self._users.index.saying_any(roots, folder + os.sep)}
         return any(map(self._mended.may, sorted(paths)))
 
 

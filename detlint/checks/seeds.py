@@ -89,7 +89,7 @@ def _writes(function: Function) -> bool:
         name, call = function.called(at), function.call(at)
         if name in _WRITES or name.startswith(("save", "write")):
             return True
-        mode = call.named.get("mode", next(iter(call.positional[1:2]), -1))
+        mode = call.argument(1, "mode")
         if name == "open" and str(function.constant(mode)).startswith(("w", "a", "x")):
             return True
     return False

@@ -19,11 +19,11 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import BEFORE
 from detlint.ir.places import Place
-from detlint.model.places import point_of
+from detlint.model.chosen import TABLE
+from detlint.model.documents import Documents
+from detlint.model.places import call_of
 from detlint.model.settings import Settings
 from detlint.model.truth import Truth, denied
-from detlint.program.chosen import TABLE
-from detlint.program.documents import Documents
 from detlint.program.resolve import Module
 from detlint.program.users import Users
 
@@ -122,14 +122,11 @@ class Settled:
             name: the parameter.
             position: its position, counted from 0.
         """
-        point = point_of(self._users.resolver, module, module.sites[site])
-        if point is None or not point.around.number or point.function.ops[point.at][0] != op.CALL:
+        point = call_of(self._users.resolver, module, module.sites[site])
+        if point is None or not point.around.number:
             return None
         function, call = point.function, point.function.call(point.at)
-        plain = not any(function.ops[value][0] == op.STAR for value in call.positional)
-        passed = call.named.get(name, -1)
-        if passed < 0 and plain and 0 <= position < len(call.positional):
-            passed = call.positional[position]
+        passed = call.argument(position if not function.unpacks(point.at) else -1, name)
         if passed < 0:
             return None
         found = self.written(module, function, passed)
@@ -219,13 +216,13 @@ class Settled:
 
     def _says(self, folder: str, words: tuple[str, ...]) -> bool:
         """Whether the code of a file below a folder says one of some words."""
-        codes = (self._users.resolver.code(path) for path in self._users.texts.saying_any(words, folder))
+        codes = (self._users.resolver.code(path) for path in self._users.index.saying_any(words, folder))
         return any(code is not None and not code.identifiers.isdisjoint(words) for code in codes)
 
     def _given_by_code(self, folder: str, key: str, unpacked: bool) -> _Given:
         """What the code below a folder gives a key, or passes under that name where tables are unpacked."""
         found, declared = set[Const | None](), False
-        for path in self._users.texts.saying_any([key, key.replace("_", "-")], folder):
+        for path in self._users.index.saying_any([key, key.replace("_", "-")], folder):
             if path.endswith((".py", ".ipynb")):
                 code = self._users.resolver.code(path)
                 given = writes(self._users.resolver, path, key, unpacked=unpacked)
@@ -237,7 +234,7 @@ class Settled:
 
 
 def settings_folder(users: Users, documents: Documents, module: Module) -> str:
-    """The folder of the project that a module belongs to, or that of the README which is about it, whichever is around the other."""
+    """The folder of the project that a module belongs to, or that of the launches which start it, whichever is around the other."""
     own, documented = users.project(module), os.path.join(documents.home(module.path), "")
     around = min(own, documented, key=len) if len(documented) > 1 else own
     return max(around, os.path.join(users.resolver.modules.root, ""), key=len)

@@ -21,7 +21,7 @@ from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
-from detlint.facts.model import SHAPES, Ref, Site, Span
+from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span
 from detlint.model.readers import Readers
 from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
@@ -128,9 +128,7 @@ class Silence:
         by_order = site.kind == "order" or code in UNORDERED
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
-        if "picks" in match.entry.contexts and not listings.picks(
-            module, site, match, self._catalog, self._matcher, self._users.meanings
-        ):
+        if "picks" in match.entry.contexts and (_may_be_number(match) or not sinks.picks(module, index)):
             return "its value picks nothing here"
         if ROWS in match.entry.contexts and are_sorted(module, index):
             return "the rows are sorted at once, by all columns that tell one from another"
@@ -262,6 +260,12 @@ class Silence:
             return False
         held = [outcome.held.get(switch) for outcome in through]
         return all(value and not (match.entry.strict and value == "warn") for value in held)
+
+
+def _may_be_number(match: Match) -> bool:
+    """Whether what is hashed may be what stands in for a number, which is one."""
+    options = [o for a in match.arguments.values() if isinstance(a.value, Either) for o in a.value.options]
+    return any(isinstance(option, Const) and not isinstance(option.value, str) for option in options)
 
 
 def _held(runs: Sequence[Outcome]) -> frozenset[str]:

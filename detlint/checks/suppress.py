@@ -8,11 +8,11 @@ from typing import Final
 
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
-from detlint.facts.comments import confirmed
-from detlint.facts.model import Directive, Span
+from detlint.facts.model import Span
 from detlint.facts.parse import expression_of
 from detlint.facts.store import with_deep_stack
 from detlint.source import Source
+from detlint.sources.directives import Directive, confirmed
 
 WHOLE_FILE: Final = 0
 """The line of what is about all lines."""

@@ -18,10 +18,10 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
+from detlint.model.chosen import SAID, UNKNOWN
+from detlint.model.documents import Documents
 from detlint.model.exports import ALL
 from detlint.model.references import block_of, is_listed, saying, spelling
-from detlint.program.chosen import SAID, SET, UNKNOWN
-from detlint.program.documents import Documents
 from detlint.program.registries import last
 from detlint.program.resolve import Module
 from detlint.program.users import Users
@@ -47,7 +47,7 @@ class Unchosen:
 
     def __init__(self, users: Users, documents: Documents, is_in_library: Callable[[Module], bool]) -> None:
         self._users = users
-        self._texts = users.texts
+        self._index = users.index
         self._documents = documents
         self._is_in_library = is_in_library
         self._answers: Memo[bool] = Memo(users.db)
@@ -83,11 +83,11 @@ class Unchosen:
         folder = settings_folder(self._users, self._documents, module)
         if not registry or self._may_be_put_together(names, folder) or self._goes_through(registry, folder):
             return False
-        for path in self._texts.saying_any(names, folder):
+        for path in self._index.saying_any(names, folder):
             code = self._users.resolver.code(path)
             if code is None or not all(map(is_listed, spelling(code, names))):
                 return False
-        said = (self._documents.chosen(folder, word, SET) for word in names)
+        said = (self._documents.chosen(folder, word, SAID) for word in names)
         return not any(found.spoken or found == UNKNOWN for found in said)
 
     def _is_chosen(self, module: Module, word: str, folder: str) -> bool:
@@ -97,7 +97,7 @@ class Unchosen:
 
     def _find_choosing(self, word: str, folder: str) -> Iterator[str]:
         """The files of settings below a folder that say a name, and those whose code has a text that is it."""
-        for path in self._texts.saying(word, folder):
+        for path in self._index.saying(word, folder):
             code = self._users.resolver.code(path)
             if code is None or word in code.texts:
                 yield path
@@ -105,7 +105,7 @@ class Unchosen:
     def _is_named(self, module: Module, name: str, names: Sequence[str], folder: str) -> bool:
         """Whether anything says one of the names of a definition, but itself, what lists or tells of it by that name, and imports of
         the whole file."""
-        for path in self._texts.saying_any(names, folder):
+        for path in self._index.saying_any(names, folder):
             if path != module.path:
                 return True
         code = self._users.resolver.code(module.path)
@@ -115,9 +115,9 @@ class Unchosen:
         """Whether code below a folder may put one of some names together, or settings may give a part of it."""
         for name in names:
             begins = [*_begins(name)]
-            for path in self._texts.saying_any(sorted({*begins}), folder) if begins else ():
+            for path in self._index.saying_any(sorted({*begins}), folder) if begins else ():
                 code = self._users.resolver.code(path)
-                if code is None and (not is_yaml(path) or self._texts.has_name(path, begins[-1])):
+                if code is None and (not is_yaml(path) or self._index.has_name(path, begins[-1])):
                     return True
                 if code is not None and any(_may_begin(text, begins) for text in code.texts):
                     return True
@@ -126,7 +126,7 @@ class Unchosen:
     def _goes_through(self, registry: str, folder: str) -> bool:
         """Whether code below a folder may come to all that is registered."""
         owner = registry.rpartition(".")[0].rpartition(".")[2]
-        for path in self._texts.saying_any([*_LISTING, ALL, *filter(None, (owner,))], folder):
+        for path in self._index.saying_any([*_LISTING, ALL, *filter(None, (owner,))], folder):
             code = self._users.resolver.code(path)
             if code is not None and any(_goes_through(function, owner) for function in code.functions()):
                 return True

@@ -12,7 +12,7 @@ from detlint.facts.model import Function, Instance, Member, Result, Site
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
-from detlint.model.places import point_of
+from detlint.model.places import call_of
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Callers
@@ -120,13 +120,10 @@ class Ignored:
     def holds(self, module: Module, body: Body, at: int, value: int) -> bool:
         """Whether a call of a part of a layer is handed something that this never reads."""
         call, span = body.call(at), body.spans[at]
-        if any(body.ops[given][0] == op.STAR for given in call.positional):
+        if body.unpacks(at):
             return False
-        sites = (
-            site for site in module.sites if (site.span.line, site.span.column) == span[:2] and site.kind == "call"
-        )
-        ends = (site for site in sites if (site.span.end_line, site.span.end_column) == span[2:])
-        site = next((site for site in ends if isinstance(site.target, Member)), None)
+        sites = (site for site in module.sites if site.span.place == span and site.kind == "call")
+        site = next((site for site in sites if isinstance(site.target, Member)), None)
         taken = self._taking(module, site) if site is not None else None
         if taken is None:
             return False
@@ -170,6 +167,5 @@ def _name(function: Body, call: int) -> str:
 
 def _call_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
     """The call of a site in a function; None where it has another place, or names are put together."""
-    point = point_of(resolver, module, site) if site.kind == "call" and module.function_of(site).name else None
-    is_call = point is not None and point.function.ops[point.at][0] == op.CALL
-    return point if point is not None and is_call and not reads_any_name(point.function.code) else None
+    point = call_of(resolver, module, site) if site.kind == "call" and module.function_of(site).name else None
+    return point if point is not None and not reads_any_name(point.function.code) else None

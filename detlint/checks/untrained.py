@@ -127,12 +127,12 @@ class Untrained:
 
     def _ordering_file(self, home: str) -> str:
         """The first file below a folder in which something may be told to train; "" for none."""
-        return next(filter(self.orders, self._users.texts.saying_any(sorted(_ORDERS), home)), "")
+        return next(filter(self.orders, self._users.index.saying_any(sorted(_ORDERS), home)), "")
 
     def _training_file(self, home: str) -> str:
         """The first file below a folder in which something may train that isn't left out of all that runs; "" for none."""
-        found = next(filter(self._trains_in, self._users.texts.below(home)), "")
-        return found or next((path for path in self._users.texts.below(home) if self._leads_to(path, home)), "")
+        found = next(filter(self._trains_in, self._users.index.below(home)), "")
+        return found or next((path for path in self._users.index.below(home) if self._leads_to(path, home)), "")
 
     def _leads_to(self, path: str, home: str) -> bool:
         """Whether a file refers to what trains outside of its project."""

@@ -32,8 +32,7 @@ from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
 from detlint.facts.model import Either, Member
-from detlint.ir import ops as op
-from detlint.model.places import point_of
+from detlint.model.places import call_of
 from detlint.model.readers import Readers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -244,10 +243,10 @@ class Verdicts:
     def _differ(self, module: Module, index: int) -> bool:
         """Whether the indices of a call surely differ."""
         site = module.sites[index]
-        point = point_of(self._resolver, module, site) if site.kind == "call" else None
+        point = call_of(self._resolver, module, site) if site.kind == "call" else None
         # `x.index_add_(0, index, y)`, `torch.index_add(x, 0, index, y)`
         position = 1 if isinstance(site.target, Member) else 2
-        return point is not None and point.function.ops[point.at][0] == op.CALL and differ(point, position)
+        return point is not None and differ(point, position)
 
     def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
         """The severity where it depends on what the runs that pass here have done, or on there being none; no reason

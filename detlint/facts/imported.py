@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import ast
-
 from detlint.facts.model import ANY, Const, Either, Items, Mapping, Member, Result, Value
+from detlint.ir import ops as op
+from detlint.ir.code import Function
 
 
-def named(node: ast.Call, value: Value | None, package: str) -> tuple[str, ...]:
+def named(function: Function, at: int, value: Value | None, package: str) -> tuple[str, ...]:
     """The dotted names of the modules that a call of `import_module` may import; none where nothing is known.
 
     Args:
-        node: the call.
+        at: the call.
         value: what its first argument is.
         package: the package of the file that it stands in.
     """
-    texts = _texts(value)
-    if not texts and node.args:
-        begin = beginning(node.args[0])
+    call, texts = function.call(at), _texts(value)
+    if not texts and call.positional:
+        begin = beginning(function, call.positional[0])
         texts = (f"{begin.rpartition('.')[0]}.{ANY}",) if "." in begin else ()
-    anchored = any(isinstance(n, ast.Name) and n.id in ("__package__", "__name__") for n in _anchors(node))
+    # What a relative name is relative to.
+    anchors = [*call.positional[1:2], *filter(None, (call.named.get("package"),))]
+    anchored = any(function.dotted(anchor) in ("__package__", "__name__") for anchor in anchors)
     absolute = (_absolute(text, package) if anchored else "" if text.startswith(".") else text for text in texts)
     return tuple(dict.fromkeys(name for name in absolute if name))
 
@@ -38,28 +40,25 @@ def _texts(value: Value | None) -> tuple[str, ...]:
     return tuple(texts) if len(texts) == len(value.options) else ()
 
 
-def beginning(node: ast.expr) -> str:
+def beginning(function: Function, at: int) -> str:
     """What a text that is put together surely begins with: `f"models.{name}"`, `"models." + name`; "" if more than the last
     component of a dotted name is left open."""
-    if isinstance(node, ast.JoinedStr):
-        texts = [str(part.value) if isinstance(part, ast.Constant) else "{" for part in node.values]
-        begin, _, rest = "".join(texts).partition("{")
-    elif isinstance(node, ast.BinOp):
-        begin, _, rest = _literal(node.left).partition("%")
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        begin, _, rest = _literal(node.func.value).partition("{")
+    operation = function.ops[at]
+    if operation[0] == op.TEXT:
+        texts = [function.constant(part) for part in operation[1:]]
+        begin, _, rest = "".join(text if isinstance(text, str) else "{" for text in texts).partition("{")
+    elif operation[0] == op.BINARY:
+        begin, _, rest = _literal(function, operation[2]).partition("%")
+    elif function.called_on(at) >= 0:
+        begin, _, rest = _literal(function, function.called_on(at)).partition("{")
     else:
         return ""
     return begin if "." not in rest else ""
 
 
-def _literal(node: ast.expr) -> str:
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
-
-
-def _anchors(node: ast.Call) -> list[ast.expr]:
-    """What a relative name is relative to."""
-    return [*node.args[1:2], *(keyword.value for keyword in node.keywords if keyword.arg == "package")]
+def _literal(function: Function, at: int) -> str:
+    text = function.constant(at)
+    return text if isinstance(text, str) else ""
 
 
 def _absolute(name: str, package: str) -> str:

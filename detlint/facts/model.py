@@ -13,6 +13,7 @@ from typing import Final, Literal
 import msgspec
 
 from detlint.model.search_path import NOTHING, Puts
+from detlint.sources.directives import Directive
 
 SUPER: Final = "<super>"
 """The attribute of an object by which its class asks for what its bases have: `super().f` is `self.<super>.f`."""
@@ -345,19 +346,6 @@ class Class(Record, frozen=True):
     properties: tuple[str, ...] = ()
     """Those of its methods that run where their name is read, as an attribute is. What runs where it is assigned is the
     function with `SETTER` after that name."""
-
-
-class Directive(Record, frozen=True):
-    """A suppression comment. `codes` empty means every code. `scope` is the line's or the file's."""
-
-    line: int
-    column: int
-    end_column: int
-    style: Literal["noqa", "ignore"]
-    scope: Literal["line", "file"]
-    codes: tuple[str, ...]
-    problem: str = ""
-    """Why it is malformed; such a directive suppresses nothing."""
 
 
 UNPARSABLE: Final = "can't be parsed"

@@ -1,23 +1,19 @@
-"""Reads the facts of a source file off its `ast`, in one walk that visits each expression once.
+"""Reads the facts of a source file off its IR, in one pass over the ops.
 
-A body is read in order, with the names as they stand at that statement; the bodies of functions are read after the
-block around them, because that is when they can run. Branches are read from the same state and joined.
+A body is read in order, with the names as they stand at that op; the bodies of functions are read after the block around them, because that
+is when they can run. Branches are read from the same state and joined.
 
-The walk is one class in layers, a file each in `reading/`: each layer stands on those below, and reads some kinds of nodes.
+The pass is one class in layers, a file each in `reading/`: each layer stands on those below, and reads some kinds of ops.
 """
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Sequence
-from itertools import groupby, takewhile
+from collections.abc import Iterable
 from typing import Literal
 
 from msgspec import Raw, structs
 
 from detlint.catalog import Catalog
-from detlint.facts.comments import directives
-from detlint.facts.kernel import ends_cell
 from detlint.facts.model import (
     ENCODER,
     SETTER,
@@ -37,63 +33,53 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.facts.parse import parsable, parse
-from detlint.facts.reading.definitions import Definitions
+from detlint.facts.reading.definitions import Definitions, is_deferred
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
+from detlint.ir.code import Code
 from detlint.ir.lower import lower
-from detlint.ir.records import FileIR
+from detlint.ir.records import GENERATOR, KIND, LAMBDA, FileIR
 from detlint.model.exports import ALL, exported
-from detlint.model.options import lacking
 from detlint.model.search_path import put_on_path
 from detlint.model.trials import TRIES, is_trial
-from detlint.notebook import cell_of
+from detlint.sources.directives import directives
 
 
 class Reader(Definitions):
-    """One walk over a file."""
+    """One pass over a file."""
 
-    __slots__ = ()
-
-    def file(self, tree: ast.Module, cells: tuple[Cell, ...], left_out: tuple[Problem, ...]) -> Facts:
-        lines, lower = self.data.count(b"\n") + 1, self.data.lower()
-        self.said = self.code.identifiers
-        self.top = tree.body
+    def file(self, data: bytes, left_out: tuple[Problem, ...]) -> Facts:
         self.functions.append(Function("", ""))
         self.details.append(Detail())
         self.flow.append(())
-        if cells:
-            self.cells(tree.body, cells)
-        else:
-            self.tree = tree
-            self.lacking = lacking(self.code)
-            self.block(tree.body)
-        self.details[0] = Detail(ordered=self.in_order(), fates=self.used())
+        scope = Scope("module", self.code.module, None, 0, "")
+        self.enter(scope)
+        self.run()
         self.flow[0] = tuple(self.steps)
-        module_scope = self.scope
+        names = scope.bound()
         exports = exported(self.code) if ALL in self.code.strings else None
         while self.waiting:
-            self.function_body(*self.waiting.popleft())
+            self.function_body(self.waiting.popleft())
+        names = scope.bound()
         classes = tuple([body.done() for body in self.classes.values()])
         return Facts(
             module=self.module,
             imports=tuple(sorted(self.imports)),
-            aliases=Raw(ENCODER.encode(aliases(module_scope.names, classes))),
-            starts="notebook" if cells else self.starts(),
-            names=module_scope.names,
+            aliases=Raw(ENCODER.encode(aliases(names, classes))),
+            starts="notebook" if self.cells else self.starts(),
+            names=names,
             stars=tuple(self.stars),
             offers=" ".join(
-                [name for name in module_scope.names if not name.startswith("_")]
-                if exports is None
-                else sorted(exports)
+                [name for name in names if not name.startswith("_")] if exports is None else sorted(exports)
             ),
             closed=exports is not None,
             functions=tuple(self.functions),
             classes=classes,
-            directives=directives(self.data, lower),
+            directives=directives(data, data.lower()),
             options=self.options,
             mentions=mentions((*self.code.strings, *self.code.constants)),
-            lines=lines,
-            cells=cells,
+            lines=data.count(b"\n") + 1,
+            cells=tuple(self.cells),
             registers=self.registers,
             builds=tuple(sorted(self.builds)),
             puts=put_on_path(self.code),
@@ -113,15 +99,19 @@ class Reader(Definitions):
             tuple(self.perhaps),
         )
 
-    def cells(self, statements: list[ast.stmt], cells: Sequence[Cell]) -> None:
-        """Read a notebook's top level. Each cell is run by itself: one that raises, or exits, doesn't end the run."""
-        self.in_cells = True
-        for _, group in groupby(statements, lambda statement: cell_of(cells, statement.lineno)):
-            if self.statements([*takewhile(lambda statement: not ends_cell(statement, self.data), group)]):
-                self.steps.pop()
-                last = self.steps[-1] if self.steps else None
-                if isinstance(last, Branch) and last.kind == "exit":
-                    self.steps.pop()
+    def next_cell(self, at: int) -> int:
+        """Each cell is run by itself: one that raises, or exits, doesn't end the run."""
+        if not self.cells or self.scope.kind != "module":
+            return len(self.ops)
+        self.steps.pop()
+        last = self.steps[-1] if self.steps else None
+        if isinstance(last, Branch) and last.kind == "exit":
+            self.steps.pop()
+        spans, parts = self.scope.function.spans, self.scope.function.parts
+        end = next((cell.line for cell in self.cells if cell.line > spans[at][0]), 0)
+        while end and at + 1 < len(self.ops) and spans[at + 1][0] < end:
+            at = parts[at + 1][-1] if at + 1 in parts else at + 1
+        return at + 1 if end else len(self.ops)
 
     def starts(self) -> Literal["", "main", "script"]:
         if any(type(step) is Branch and step.kind == "main" for step in self.flow[0]):
@@ -136,45 +126,29 @@ class Reader(Definitions):
         names = ((f.name.removesuffix(SETTER), steps) for f, steps in zip(self.functions, self.flow, strict=True))
         return tuple(sorted({found[name] for name, steps in names if name in found and any(s != -1 for s in steps)}))
 
-    def in_order(self) -> tuple[str, ...]:
-        return tuple(sorted(self.ordered))
-
-    def used(self) -> dict[str, tuple[str, ...]]:
-        return {name: tuple(dict.fromkeys(uses)) for name, uses in self.fates.items() if uses}
-
-    def function_body(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: Scope, index: int
-    ) -> None:
-        self.scope, self.steps, self.returned, self.within = scope, [], [], ()
-        self.definition, self.outermost, self.early = node, self.steps, []
-        self.flagged = {}
-        self.ordered, self.fates, self.counters = set(), {}, set()
-        self.yields, self.noted = False, set()
-        if isinstance(node, ast.Lambda):
-            self.unsure += 1
-            self.returned.append(self.expression(node.body))
-            self.unsure -= 1
-        else:
-            if self.lists:
-                self.fates = {
-                    argument.arg: [] for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-                }
-            self.block(node.body)
-            for place, mode in reversed(self.early):
-                self.under(mode, place)
-            self.tell_needed()
-            if self.steps and node.name.startswith(TRIES) and self.is_trial(node):
-                self.steps = [Branch("trial", None, (tuple(self.steps),))]
-        head, detail = self.functions[index], self.details[index]
-        deferred = self.yields or isinstance(node, ast.AsyncFunctionDef)
-        self.functions[index] = Function(head.name, head.owner, join(self.returned), index, self.yields, deferred)
-        self.details[index] = Detail(detail.parameters, detail.decorators, detail.options, self.in_order(), self.used())
-        self.flow[index] = tuple(self.steps)
-
-    def is_trial(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-        """Whether a function only tries something out."""
-        of_name = (f for f in self.code.functions() if f.name == node.name and f.header.line == node.lineno)
-        return any(map(is_trial, of_name))
+    def function_body(self, scope: Scope) -> None:
+        self.steps, self.returned, self.within = [], [], ()
+        self.outermost, self.early, self.flagged, self.noted = self.steps, [], {}, set()
+        header = scope.function.header
+        anonymous = header.kind & KIND == LAMBDA
+        self.unsure = int(anonymous)
+        self.enter(scope)
+        self.run()
+        if anonymous:
+            self.steps = self.steps[:-1]
+        self.unsure = 0
+        for place, mode in reversed(self.early):
+            self.under(mode, place)
+        self.tell_needed()
+        if self.steps and scope.function.name.startswith(TRIES) and is_trial(scope.function):
+            self.steps = [Branch("trial", None, (tuple(self.steps),))]
+        head = self.functions[scope.number]
+        deferred = is_deferred(scope.function)
+        yields = bool(header.kind & GENERATOR)
+        self.functions[scope.number] = Function(
+            head.name, head.owner, join(self.returned), scope.number, yields, deferred
+        )
+        self.flow[scope.number] = tuple(self.steps)
 
 
 def read(
@@ -202,7 +176,7 @@ def read(
         return Facts(module, cells=cells, problem=tree), None
     try:
         ir = lower(tree)
-        facts = Reader(data, module, package, catalog, ir).file(tree, cells, left_out)
+        facts = Reader(Code(ir), module, package, catalog, cells).file(data, left_out)
     except RecursionError:
         return Facts(module, cells=cells, problem=Problem("can't be analysed: it is nested too deeply")), None
     if accelerator and accelerator not in facts.mentions:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 from detlint.facts.model import Const, Either, Instance, Mapping, Ref, Result, Value
+from detlint.ir.code import Function
 
 BUILTINS: Final = {name: Ref(f"builtins.{name}") for name in dir(builtins)}
 MOST_OPTIONS: Final = 4
@@ -73,47 +74,90 @@ def over(table: Mapping, rest: Value | None) -> Mapping:
 
 
 class Scope:
-    """The names of a module, class or function body, as of the statement being read."""
+    """A module, class or function body as of the op that is read: what its slots hold, and what its ops gave.
 
-    __slots__ = ("around", "function", "globals", "kind", "log", "names", "owner", "parent")
+    Args:
+        around: what stands around it; None for the module.
+        number: the function that it is, or stands in, as a position in `Facts.functions`.
+        owner: the class around it, as a name inside the module.
+    """
 
     def __init__(
-        self, kind: Literal["module", "class", "function"], parent: Scope | None, function: int, owner: str
+        self,
+        kind: Literal["module", "class", "function"],
+        function: Function,
+        around: Scope | None,
+        number: int,
+        owner: str,
     ) -> None:
         self.kind = kind
-        self.parent = parent
         self.function = function
+        self.around = around
+        self.number = number
         self.owner = owner
-        """The class around it, as a name inside the module."""
-        self.names: dict[str, Value | None] = {}
-        self.around = self._visible(parent)
-        """What can be seen here: the names of this scope and of those around it, inner ones first."""
-        self.globals: set[str] = set()
-        self.log: list[tuple[str, Bound]] | None = None
+        self.ops = function.ops
+        self.names = function.names
+        self.slots: list[Bound] = [MISSING] * len(self.names)
+        """What each holds."""
+        self.made: list[Value | None] = [None] * len(self.ops)
+        """What each op gave."""
+        self.all: dict[int, Scope] = around.all if around is not None else {}
+        """All scopes of the file, by the numbers of their functions in the IR."""
+        self.all[function.number] = self
+        self.log: list[tuple[int, Bound]] | None = None
 
-    def _visible(self, parent: Scope | None) -> tuple[dict[str, Value | None], ...]:
-        if parent is None:
-            return (self.names,)
-        return (self.names, *(parent.around if parent.kind != "class" else parent.around[1:]))
-
-    def bind(self, name: str, value: Value | None) -> None:
-        """`name = value`, remembered for the join when inside a branch."""
-        if self.globals and name in self.globals:
-            scope: Scope = self
-            while scope.parent is not None:
-                scope = scope.parent
-            scope.names[name] = join((scope.names.get(name, MISSING), value))
+    def bind(self, slot: int, value: Value | None) -> None:
+        """`name = value`, remembered for the join when inside a branch. What a function binds for one around it is one of several."""
+        name = self.names[slot]
+        if name.owner != self.function.number:
+            home = self.all.get(name.owner)
+            if home is not None and name.slot >= 0:
+                home.slots[name.slot] = join((home.slots[name.slot], value))
             return
         if self.log is not None:
-            self.log.append((name, self.names.get(name, MISSING)))
-        self.names[name] = value
+            self.log.append((slot, self.slots[slot]))
+        self.slots[slot] = value
 
-    def look_up(self, name: str) -> Bound:
-        """What `name` means here; class bodies are invisible to the functions inside them."""
-        for names in self.around:
-            if name in names:
-                return names[name]
-        return BUILTINS.get(name, MISSING)
+    def change(self, slot: int, value: Value | None) -> None:
+        """What a slot holds is changed, which matters here if it is the function's own."""
+        if self.names[slot].owner == self.function.number:
+            self.bind(slot, value)
+
+    def look_up(self, slot: int) -> Bound:
+        """What a slot holds here."""
+        name = self.names[slot]
+        home = self.all.get(name.owner)
+        if home is not None and name.slot >= 0:
+            found = home.slots[name.slot]
+            if found is not MISSING:
+                return found
+            if home.kind == "class" and home.around is not None:
+                return home.around.named(self.function.text(slot))
+        return BUILTINS.get(self.function.text(slot), MISSING)
+
+    def named(self, text: str) -> Bound:
+        """What a name means here, whether its code has it or not; class bodies are invisible to what stands inside of them."""
+        scope: Scope | None = self
+        while scope is not None:
+            for slot in scope.function.slots.get(text, ()) if scope is self or scope.kind != "class" else ():
+                if scope.names[slot].owner == scope.function.number and scope.slots[slot] is not MISSING:
+                    return scope.slots[slot]
+            scope = scope.around
+        return BUILTINS.get(text, MISSING)
+
+    def own(self, slot: int) -> Value | None:
+        """What a slot holds that the function binds itself; None for any other."""
+        found = self.slots[slot]
+        return None if isinstance(found, Missing) else found
+
+    def bound(self) -> dict[str, Value | None]:
+        """What its names hold now, but for those that comprehensions have for themselves."""
+        private, text = self.function.private, self.function.text
+        return {
+            text(slot): value
+            for slot, value in enumerate(self.slots)
+            if not isinstance(value, Missing) and slot not in private
+        }
 
 
 class Arms:
@@ -122,28 +166,32 @@ class Arms:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.outer = scope.log
-        self.ends: list[dict[str, Value | None]] = []
+        self.ends: list[dict[int, Value | None]] = []
 
-    def start(self) -> None:
-        """Begin an arm."""
+    def start(self, bound: dict[int, Value | None] | None = None) -> None:
+        """Begin an arm, or go on with one.
+
+        Args:
+            bound: what it has bound so far.
+        """
         self.scope.log = []
+        for slot, value in (bound or {}).items():
+            self.scope.bind(slot, value)
+
+    def stop(self) -> dict[int, Value | None]:
+        """Stop in an arm: undo its bindings, which are given back."""
+        scope, log = self.scope, self.scope.log or []
+        scope.log = self.outer
+        bound = {slot: scope.own(slot) for slot, _ in log}
+        for slot, before in reversed(log):
+            scope.slots[slot] = before
+        return bound
 
     def end(self, stopped: bool) -> None:
-        """End an arm: undo its bindings, keep them for the join unless the flow never comes out of it."""
-        scope, log = self.scope, self.scope.log
-        scope.log = None
-        if not log:
-            if not stopped:
-                self.ends.append({})
-            return
-        names = scope.names
+        """End an arm: keep its bindings for the join unless the flow never comes out of it."""
+        bound = self.stop()
         if not stopped:
-            self.ends.append({name: names.get(name) for name, _ in log})
-        for name, before in reversed(log):
-            if before is MISSING:
-                names.pop(name, None)
-            else:
-                names[name] = before  # type: ignore[assignment]
+            self.ends.append(bound)
 
     def join(self, by: str = "", negated: bool = False) -> None:
         """Bind what the arms that come out agree on, or their alternatives.
@@ -153,17 +201,16 @@ class Arms:
             negated: whether it is the second where that is true.
         """
         scope, ends = self.scope, self.ends
-        scope.log = self.outer
         if len(ends) == 1:
-            for name, value in ends[0].items():
-                scope.bind(name, value)
+            for slot, value in ends[0].items():
+                scope.bind(slot, value)
             return
-        bound: dict[str, Value | None] = {}
+        bound: dict[int, Value | None] = {}
         for end in ends:
             bound.update(end)
-        for name in bound:
-            before = scope.names.get(name, MISSING)
-            values = [end.get(name, before) for end in ends]
+        for slot in bound:
+            before = scope.slots[slot]
+            values = [end.get(slot, before) for end in ends]
             if by:
                 then, other = reversed(values) if negated else values
-            scope.bind(name, chosen(then, other, by) if by else join(values))
+            scope.bind(slot, chosen(then, other, by) if by else join(values))

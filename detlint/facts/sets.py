@@ -5,12 +5,13 @@ A set is `Instance("builtins.set")`; what is known of its elements stands behind
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
 from detlint.facts.model import OPERATED, Const, Either, Instance, Items, Member, Ref, Result, Value
+from detlint.ir import ops as op
+from detlint.ir.code import Function
 
 Elements = Literal["", "str", "int", "int?", "-"]
 """Unknown; texts, or what holds texts; numbers; numbers by the look of a name; nothing yet."""
@@ -39,7 +40,7 @@ _LISTS_OF_TEXTS: Final = frozenset({"split", "rsplit", "splitlines", "listdir", 
 _LISTS_OF_NUMBERS: Final = frozenset({"range", "arange", "argsort", "randint", "randperm", "permutation"})
 _SAME_ITEMS: Final = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "chain", "tolist"})
 _TEXT_ATTRIBUTES: Final = frozenset({"name", "__name__", "stem", "suffix", "text"})
-_ARITHMETIC: Final = (ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+_ARITHMETIC: Final = frozenset({"-", "*", "/", "//", "%", "**"})
 # What programs call numbers; `image_ids` may be texts all the same.
 _NUMBERS: Final = re.compile(
     r"(?:^|_)(?:[ijkn]|ids?|idxs?|inds?|index|indexes|indices|ints?|nums?|numbers?|counts?|sizes?|len|lens|lengths?|steps?|timesteps?"
@@ -75,18 +76,18 @@ def joined(kinds: Iterable[Elements]) -> Elements:
     return "int" if found == {"int"} else "int?"
 
 
-def items_of(node: ast.expr, value: Value | None) -> Elements:
-    """What is in an iterable, by what is known of it, else by how it is written."""
+def items_of(function: Function, at: int, value: Value | None) -> Elements:
+    """What is in an iterable, by what is known of it, else by what makes it."""
     if type(value) is Items and value.values:
         return joined(map(_of_value, value.values))
     if _gives_texts(value):
         return "str"
-    return elements_of(value) or _items(node)
+    return elements_of(value) or _items(function, at)
 
 
-def element_of(node: ast.expr, value: Value | None) -> Elements:
-    """What one element is, by what is known of it, else by how it is written."""
-    return _of_value(value) or element(node)
+def element_of(function: Function, at: int, value: Value | None) -> Elements:
+    """What one element is, by what is known of it, else by what makes it."""
+    return _of_value(value) or element(function, at)
 
 
 def _of_value(value: Value | None) -> Elements:
@@ -111,64 +112,79 @@ def _gives_texts(value: Value | None) -> bool:
     return last in _LISTS_OF_TEXTS
 
 
-def comprehended(node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Elements:
-    """What a comprehension gives, one by one."""
-    if isinstance(node.elt, ast.Name):
-        for generator in node.generators:
-            if isinstance(generator.target, ast.Name) and generator.target.id == node.elt.id:
-                return _items(generator.iter)
-    return element(node.elt)
+def comprehended(function: Function, at: int) -> Elements:
+    """What a comprehension gives, one by one.
+
+    Args:
+        at: its `COLLECT`.
+    """
+    ops = function.ops
+    given = next(ops[part][1] for part in range(at, -1, -1) if ops[part][0] == op.GIVE)
+    if ops[given][0] == op.LOAD:
+        for part in range(ops[at][2], at):
+            made = ops[part]
+            if made[0] == op.STORE and made[1] == ops[given][1] and ops[made[2]][0] == op.FOR:
+                return _items(function, ops[made[2]][1])
+    return element(function, given)
 
 
-def _items(node: ast.expr) -> Elements:
-    if isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.SetComp)):
-        return comprehended(node)
-    if isinstance(node, ast.Constant):
-        return "str" if isinstance(node.value, str) else ""
-    if isinstance(node, ast.Call):
-        name = _last(node.func)
+def _items(function: Function, at: int) -> Elements:
+    operation = function.ops[at]
+    code = operation[0]
+    if code == op.COLLECT:
+        return comprehended(function, at) if function.strings[operation[1]] != "dict" else ""
+    if code == op.CONST:
+        return "str" if isinstance(function.constant(at), str) else ""
+    if code == op.CALL:
+        name, given = function.called(at), function.call(at).positional
         if name in _SAME_ITEMS:
-            inside = [*node.args, node.func.value] if isinstance(node.func, ast.Attribute) else node.args
-            return _items(inside[0]) if inside else ""
-        if name == "map" and node.args:
-            return _given_by(_last(node.args[0]))
+            inside = [*given, *(of for of in (function.called_on(at),) if of >= 0)]
+            return _items(function, inside[0]) if inside else ""
+        if name == "map" and given:
+            return _given_by(_last(function, given[0]))
         return "str" if name in _LISTS_OF_TEXTS else "int" if name in _LISTS_OF_NUMBERS else ""
-    if isinstance(node, ast.BinOp):
-        return joined((_items(node.left), _items(node.right)))
-    if isinstance(node, ast.Subscript) and _is_column(node):
+    if code == op.BINARY:
+        return joined((_items(function, operation[2]), _items(function, operation[3])))
+    if code == op.ITEM and _is_column(function, at):
         return "int?"
-    return by_name(_last(node))
+    return by_name(_last(function, at))
 
 
-def _is_column(node: ast.Subscript) -> bool:
+def _is_column(function: Function, at: int) -> bool:
     """Whether a part of an array is taken, `data[:, 3]`: numbers, unless it was a table before (`frame.iloc[:, 0]`)."""
-    sides = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
-    taken = [type(side) is ast.Slice or (type(side) is ast.Constant and type(side.value) is int) for side in sides]
-    return bool(taken) and all(taken) and isinstance(node.value, ast.Name)
+    _, of, index = function.ops[at]
+    sides = function.ops[index][1:] if function.ops[index][0] == op.TUPLE else ()
+    taken = [function.ops[side][0] == op.SLICE or type(function.constant(side)) is int for side in sides]
+    return bool(taken) and all(taken) and function.ops[of][0] == op.LOAD
 
 
-def element(node: ast.expr) -> Elements:
+def element(function: Function, at: int) -> Elements:
     """What an expression is that an element is made by."""
-    if isinstance(node, ast.Constant):
-        return "str" if isinstance(node.value, (str, bytes)) else "" if node.value is None else "int"
-    if isinstance(node, ast.JoinedStr):
+    operation = function.ops[at]
+    code = operation[0]
+    if code == op.CONST:
+        value = function.constant(at)
+        return "str" if isinstance(value, (str, bytes)) else "" if value is None else "int"
+    if code == op.TEXT:
         return "str"
-    if isinstance(node, ast.Tuple):
-        return joined(map(element, node.elts)) if node.elts else ""
-    if isinstance(node, ast.Call):
-        name = _last(node.func)
-        return "str" if isinstance(node.func, ast.Attribute) and name in _TEXT_METHODS else _given_by(name)
-    if isinstance(node, ast.BinOp):
-        left, right = element(node.left), element(node.right)
+    if code == op.TUPLE:
+        return joined(element(function, item) for item in operation[1:]) if operation[1:] else ""
+    if code == op.CALL:
+        name = function.called(at)
+        return "str" if function.called_on(at) >= 0 and name in _TEXT_METHODS else _given_by(name)
+    if code == op.BINARY:
+        left, right = element(function, operation[2]), element(function, operation[3])
         if "str" in (left, right):
             return "str"
-        return "int" if "int" in (left, right) and isinstance(node.op, _ARITHMETIC) else ""
-    if isinstance(node, ast.UnaryOp):
-        return element(node.operand)
-    if isinstance(node, ast.Subscript):
-        return _items(node.value)
-    name = _last(node)
-    return "str" if name in _TEXT_ATTRIBUTES and isinstance(node, ast.Attribute) else by_name(name)
+        return "int" if "int" in (left, right) and function.strings[operation[1]] in _ARITHMETIC else ""
+    if code == op.COMPARE:
+        return "int"
+    if code == op.UNARY:
+        return "int" if function.strings[operation[1]] == "not" else element(function, operation[2])
+    if code == op.ITEM:
+        return _items(function, operation[1])
+    name = _last(function, at)
+    return "str" if name in _TEXT_ATTRIBUTES and code == op.ATTR else by_name(name)
 
 
 def _given_by(function: str) -> Elements:
@@ -189,7 +205,8 @@ def annotated(name: str, inner: str) -> str:
     return SETS[kind].of
 
 
-def _last(node: ast.expr) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    return node.attr if isinstance(node, ast.Attribute) else ""
+def _last(function: Function, at: int) -> str:
+    operation = function.ops[at]
+    if operation[0] == op.LOAD:
+        return function.text(operation[1])
+    return function.strings[operation[2]] if operation[0] == op.ATTR else ""

@@ -1,17 +1,10 @@
-"""Reads the facts of a YAML file: what it says is to be built (`_target_: torch.nn.Dropout`), as sites like those of Python.
-
-PyYAML's composer gives the nodes with their places, aliases resolved; nothing is constructed from them, so that tags stay
-names. On 2,000 real files libyaml composes 3.8 MB a second, ten times what PyYAML does without it and twenty times
-what ruamel.yaml does.
-"""
+"""Reads the facts of a YAML file: what it says is to be built (`_target_: torch.nn.Dropout`), as sites like those of Python."""
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import accumulate, chain
 from operator import itemgetter
 from typing import Final
 
@@ -19,7 +12,6 @@ import yaml
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory, SettingsFile
-from detlint.facts.comments import may_hold, of_comment
 from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.model import (
     ENCODER,
@@ -27,7 +19,6 @@ from detlint.facts.model import (
     Body,
     Const,
     Detail,
-    Directive,
     Facts,
     Function,
     Items,
@@ -44,30 +35,26 @@ from detlint.facts.model import (
 from detlint.facts.reading.values import LONGEST_DISPLAY, constant
 from detlint.facts.reading.words import mentions
 from detlint.facts.yaml_text import decoded, lines_of
+from detlint.ir.yaml_nodes import (
+    MERGE,
+    NOT_KNOWN,
+    TAG,
+    Pairs,
+    Place,
+    Places,
+    children_of,
+    composed,
+    literal,
+    nodes_of,
+    pairs_of,
+    too_deep,
+)
+from detlint.sources.directives import Directive, may_hold, of_comment
 
-Pairs = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
-"""The keys of a mapping with their nodes, merged ones (`<<`) included."""
-Place = tuple[int, int]
-"""A line, counted from 1, and a column in its UTF-8, from 0."""
-
-_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-_DEEPEST: Final = 500
-"""Brackets within brackets: the time that libyaml takes grows with the square of their number."""
-MOST_BY_ALIASES: Final = 100_000
-"""Nodes that aliases may add to those that are written."""
-LONGEST_NUMBER: Final = 400
-"""Characters: `1:1:1` counts in sixties, which takes a time that grows with the square of the length."""
-_COMPACT: Final = re.compile(r"(?:[-?:][ \t]+){1000}")
-"""Lists within lists on one line."""
-_TAG: Final = "tag:yaml.org,2002:"
-MERGE: Final = f"{_TAG}merge"
-_NAME_OF_TAG: Final = re.compile(rb"![^\s,\]}]+")
-_TEMPLATE: Final = re.compile(r"\{\{|\{%|<%|\$\{\{")
+_BEHIND_TAGS: Final = frozenset(b" \t\r\f\v,]}")
+"""What a tag ends before."""
+_TEMPLATE: Final = ("{{", "{%", "<%")
 """What templates have (Jinja, Helm, ERB): they need be no YAML before they are filled in."""
-UNKNOWN: Final = re.compile(r".*\$\{|\?\?\?$|[$@]", re.S)
-"""An interpolation of OmegaConf's, its mark for what is missing, and the expressions and references of MONAI's bundles."""
-_FLOAT: Final = re.compile(r"[-+]?(?:\d[\d_]*)(?:\.[\d_]*)?[eE][-+]?\d+")
-"""`1e-3`, which is text in YAML 1.1 and a number to OmegaConf, jsonargparse and YAML 1.2."""
 
 
 def read(data: bytes, module: str, catalog: Catalog) -> Facts:
@@ -91,26 +78,11 @@ def read(data: bytes, module: str, catalog: Catalog) -> Facts:
     try:
         documents = composed(text)
     except yaml.YAMLError as error:
-        return Facts(module, problem=_problem(error) if _TEMPLATE.search(text) is None else None)
+        return Facts(module, problem=None if any(mark in text for mark in _TEMPLATE) else _problem(error))
     try:
         return _Reader(text, module, catalog).file(documents)
     except RecursionError:
         return Facts(module, problem=Problem("can't be analysed: it is nested too deeply"))
-
-
-def composed(text: str) -> list[yaml.Node]:
-    """The documents of a file that aren't empty.
-
-    Args:
-        text: as `decoded` gives it.
-
-    Raises:
-        yaml.YAMLError: it is no YAML, or aliases make much more of it than is written.
-    """
-    documents = [document for document in yaml.compose_all(text, _LOADER) if document is not None]
-    if "*" in text:
-        _expect_few(documents)
-    return documents
 
 
 def scalars(data: bytes) -> list[str]:
@@ -139,40 +111,12 @@ def shares(data: bytes) -> bool:
         return True
     seen = {*map(id, waiting)}
     for node in waiting:
-        for child in _children(node) if isinstance(node, yaml.CollectionNode) else ():
+        for child in children_of(node) if isinstance(node, yaml.CollectionNode) else ():
             if id(child) in seen:
                 return True
             seen.add(id(child))
             waiting.append(child)
     return False
-
-
-def _expect_few(documents: list[yaml.Node]) -> None:
-    """Go through documents as who takes an alias for what it leads to, up to where it leads back to itself: a few lines may lead
-    from one to the next millions of times.
-
-    Raises:
-        yaml.YAMLError: that are many more nodes than are written.
-    """
-    left = MOST_BY_ALIASES + sum(1 for document in documents for _ in nodes_of(document))
-    waiting: list[tuple[yaml.Node, bool]] = [(document, False) for document in documents]
-    above = set[int]()
-    while waiting:
-        node, left_behind = waiting.pop()
-        if left_behind:
-            above.discard(id(node))
-        elif id(node) not in above:
-            left -= 1
-            if left < 0:
-                raise yaml.YAMLError(f"its aliases stand for more than {MOST_BY_ALIASES:,} values")
-            if isinstance(node, yaml.CollectionNode):
-                above.add(id(node))
-                waiting.append((node, True))
-                waiting += [(child, False) for child in _children(node)]
-
-
-def _children(node: yaml.Node) -> Iterable[yaml.Node]:
-    return chain.from_iterable(node.value) if isinstance(node, yaml.MappingNode) else node.value
 
 
 def argument_span(data: bytes, at: Span, name: str) -> Span | None:
@@ -191,13 +135,13 @@ def argument_span(data: bytes, at: Span, name: str) -> Span | None:
 def _named_in(data: bytes) -> tuple[_Places, dict[Place, list[tuple[yaml.Node, yaml.MappingNode]]]]:
     """The places of keys and tags -> what the key leads to and the table that it is in, or the table with the tag: there, or in a
     table beside the key, may the arguments stand of what is named."""
-    places, named = _Places(""), dict[Place, list[tuple[yaml.Node, yaml.MappingNode]]]()
+    places, named = _Places([]), dict[Place, list[tuple[yaml.Node, yaml.MappingNode]]]()
     try:
         text = decoded(data)
         documents = composed(text)
     except (yaml.YAMLError, UnicodeDecodeError):
         return places, named  # it has changed since it was read
-    places = _Places(text)
+    places = _Places(lines_of(text))
     for table in (node for document in documents for node in nodes_of(document)):
         if isinstance(table, yaml.MappingNode):
             tag = places.tag(table)
@@ -216,7 +160,7 @@ class _Reader:
         self.module = module
         self.catalog = catalog
         self.sections = catalog.sections.keys()
-        self.places = _Places(text)
+        self.places = _Places(lines_of(text))
         self.sites: list[Site] = []
         self.imports: set[str] = set()
         self.builds: set[str] = set()
@@ -305,7 +249,7 @@ class _Reader:
             return self.built(factory, node)
         if isinstance(node, yaml.ScalarNode):
             return scalar(node)
-        if len(node.value) > LONGEST_DISPLAY or not node.tag.startswith(_TAG):
+        if len(node.value) > LONGEST_DISPLAY or not node.tag.startswith(TAG):
             return None
         if isinstance(node, yaml.SequenceNode):
             return Items(tuple(self.value(item) for item in node.value))
@@ -383,12 +327,21 @@ class _Reader:
             key=itemgetter(0, 1),
         )
         for number, line in enumerate(self.places.lines, 1):
-            for found in re.finditer(rb"(?:^|(?<=[ \t]))#", line):
-                place = (number, found.start())
+            for start in _comments(line):
+                place = (number, start)
                 before = bisect_right(scalars, place, key=itemgetter(0)) - 1
                 if before < 0 or not _holds(scalars[before], place):
-                    yield from of_comment(line[found.start() :].decode("utf-8", "replace"), *place)
+                    yield from of_comment(line[start:].decode("utf-8", "replace"), *place)
                     break
+
+
+def _comments(line: bytes) -> Iterator[int]:
+    """Where in a line a comment may begin."""
+    at = line.find(b"#")
+    while at >= 0:
+        if at == 0 or line[at - 1] in b" \t":
+            yield at
+        at = line.find(b"#", at + 1)
 
 
 def _holds(scalar: tuple[Place, Place, str | None], place: Place) -> bool:
@@ -397,13 +350,8 @@ def _holds(scalar: tuple[Place, Place, str | None], place: Place) -> bool:
     return place < end and not (style in ("|", ">") and place[0] == start[0])
 
 
-class _Places:
-    """Where nodes stand, in lines and in bytes of their UTF-8."""
-
-    def __init__(self, text: str) -> None:
-        self.lines = lines_of(text)
-        self.offsets: dict[int, list[int]] = {}
-        """Of lines with other characters than ASCII, where each one begins in UTF-8."""
+class _Places(Places):
+    """Where sites stand."""
 
     def span(self, first: yaml.Node, last: yaml.Node) -> Span:
         """From a key to the end of its value; of the key alone where an alias stands for the value, or it is a table."""
@@ -424,83 +372,16 @@ class _Places:
         if not node.tag.startswith("!"):
             return None
         line, column = self.place(node.start_mark)
-        found = _NAME_OF_TAG.search(self.lines[line - 1], column) if line <= len(self.lines) else None
-        return Span(line, found.start(), line, found.end()) if found is not None else None
-
-    def place(self, mark: yaml.Mark) -> Place:
-        line = self.lines[mark.line] if mark.line < len(self.lines) else b""
-        if line.isascii():
-            return mark.line + 1, mark.column
-        if mark.line not in self.offsets:
-            sizes = (len(character.encode()) for character in line.decode())
-            self.offsets[mark.line] = [*accumulate(sizes, initial=0)]
-        offsets = self.offsets[mark.line]
-        return mark.line + 1, offsets[min(mark.column, len(offsets) - 1)]
-
-
-def pairs_of(table: yaml.MappingNode, above: tuple[yaml.Node, ...] = ()) -> Pairs:
-    """A mapping's keys; its own before those that it merges, the first of several merged before the others."""
-    own: Pairs = {}
-    merged: Pairs = {}
-    for key, value in table.value:
-        if not isinstance(key, yaml.ScalarNode):
-            continue
-        if key.tag != MERGE:
-            own[key.value] = (key, value)
-            continue
-        for base in value.value if isinstance(value, yaml.SequenceNode) else (value,):
-            if isinstance(base, yaml.MappingNode) and base not in above:
-                merged = {**pairs_of(base, (*above, table)), **merged}
-    return {**merged, **own} if merged else own
-
-
-def nodes_of(top: yaml.Node) -> Iterator[yaml.Node]:
-    """A node and all below it, each once, in the order of the source."""
-    waiting, seen = [top], set[int]()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        yield node
-        if isinstance(node, yaml.MappingNode):
-            waiting += [child for pair in reversed(node.value) for child in reversed(pair)]
-        elif isinstance(node, yaml.SequenceNode):
-            waiting += reversed(node.value)
+        text = self.lines[line - 1] if line <= len(self.lines) else b""
+        start = text.find(b"!", column)
+        end = next((at for at in range(start, len(text)) if text[at] in _BEHIND_TAGS), len(text))
+        return Span(line, start, line, end) if 0 <= start < end - 1 else None
 
 
 def scalar(node: yaml.ScalarNode) -> Value | None:
     """A literal; None for an interpolation, a date, or what a tag of somebody's means."""
-    text, tag = node.value, node.tag.removeprefix(_TAG)
-    if UNKNOWN.match(text):
-        return None
-    if tag == "str":
-        return Const(float(text)) if not node.style and _FLOAT.fullmatch(text) else constant(text)
-    make = _CONSTRUCTORS.get(tag)
-    if make is None or len(text) > LONGEST_NUMBER:
-        return None
-    try:
-        return constant(make(node))
-    except (ValueError, KeyError, OverflowError):
-        return None
-
-
-_SAFE: Final = yaml.constructor.SafeConstructor()
-_CONSTRUCTORS: Final = {
-    "null": _SAFE.construct_yaml_null,
-    "bool": _SAFE.construct_yaml_bool,
-    "int": _SAFE.construct_yaml_int,
-    "float": _SAFE.construct_yaml_float,
-}
-
-
-def too_deep(text: str) -> bool:
-    if _COMPACT.search(text) is not None:
-        return True
-    if text.count("[") + text.count("{") <= _DEEPEST:
-        return False
-    steps = (1 if bracket in "[{" else -1 for bracket in re.findall(r"[\[\]{}]", text))
-    return max(accumulate(steps)) > _DEEPEST
+    found = literal(node)
+    return constant(found) if found is not NOT_KNOWN else None
 
 
 def _problem(error: yaml.YAMLError) -> Problem:

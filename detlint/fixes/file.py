@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
-from detlint.facts.comments import directives
 from detlint.facts.model import Span
 from detlint.facts.nodes import walk
 from detlint.facts.parse import module_of
@@ -15,6 +14,7 @@ from detlint.fixes.fixable import Fixable
 from detlint.fixes.names import Names
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit, of_python
+from detlint.sources.directives import directives
 
 
 class File(Fixable):

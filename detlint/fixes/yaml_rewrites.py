@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 import yaml
 
 from detlint.catalog import Catalog, Scalar
-from detlint.facts.yaml_file import MERGE, composed, pairs_of
 from detlint.fixes.recipe import NoFix, Order
 from detlint.fixes.removal import on_lines
 from detlint.fixes.text import Edit
 from detlint.fixes.yaml_tree import BEGIN, BOOL, END, Meant, Said, Tree
+from detlint.ir.yaml_nodes import MERGE, composed, pairs_of
 
 _BLOCK_LEAD: Final = re.compile(r" *(?:- +)*")
 """What may stand on a line before a key of a block."""

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 import yaml
 
 from detlint.facts.model import Span
-from detlint.facts.yaml_file import UNKNOWN, composed, nodes_of
 from detlint.facts.yaml_text import of_lines
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Text
+from detlint.ir.yaml_nodes import composed, is_interpolated, nodes_of
 
 BOOL: Final = "tag:yaml.org,2002:bool"
 Said = tuple[str, str]
@@ -170,7 +170,7 @@ class Tree:
             raise NoFix("its value is no single one")
         if node.style in ("|", ">") or node.start_mark.line != node.end_mark.line:
             raise NoFix("its value takes several lines")
-        if UNKNOWN.match(node.value) or _TEMPLATE.search(node.value):
+        if is_interpolated(node.value) or _TEMPLATE.search(node.value):
             raise NoFix("its value is looked up elsewhere")
         if self.source(node)[:1] in ("&", "!"):
             raise NoFix("its value has a tag or an anchor")

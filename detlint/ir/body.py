@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from detlint.ir import ops as op
+from detlint.ir.blocks import parts_of
 from detlint.ir.records import CLASS, EITHER, KIND, FnIR, Header, Name
-from detlint.ir.storage import Span, body_of, spans_of
+from detlint.ir.storage import Span, body_of, span_of, spans_of
 from detlint.ir.uses import Op, places
 
 if TYPE_CHECKING:
@@ -45,6 +46,12 @@ class Call(NamedTuple):
     named: Mapping[str, int]
     unpacked: Sequence[int]
     """The dictionaries of `**options`."""
+
+    def argument(self, position: int, *names: str) -> int:
+        """What a parameter gets, by its position among those that are given without a name (-1: it has none), or by one of its names;
+        -1 for nothing. What is unpacked isn't asked."""
+        given = self.positional[position : position + 1] if position >= 0 else ()
+        return next(iter((*given, *(self.named[name] for name in names if name in self.named))), -1)
 
     def values(self) -> tuple[int, ...]:
         """All that is handed over."""
@@ -132,6 +139,24 @@ class Body:
         """Where each op stands."""
         found: Sequence[Span] = spans_of(self.ir, self.number)
         return found
+
+    def span(self, at: int) -> Span:
+        """Where one op stands."""
+        return span_of(self.ir, self.number, at)
+
+    def span_of_parameter(self, number: int) -> Span:
+        """Where a parameter stands."""
+        return span_of(self.ir, self.number, len(self.ops) + number)
+
+    @cached_property
+    def parts(self) -> Mapping[int, Sequence[int]]:
+        """The marks that open blocks -> they, those that divide them, and their ends."""
+        return parts_of(self.ops)
+
+    @cached_property
+    def opened(self) -> Mapping[int, int]:
+        """The ends of blocks -> the marks that open them."""
+        return {parts[-1]: mark for mark, parts in self.parts.items()}
 
     @cached_property
     def begins(self) -> Mapping[tuple[int, int], Sequence[int]]:
@@ -285,6 +310,11 @@ class Body:
             [value for word, value in pairs if word < 0],
         )
 
+    def unpacks(self, at: int) -> bool:
+        """Whether a `CALL` hands over more than is written out: `*args`, `**options`."""
+        call = self.call(at)
+        return bool(call.unpacked) or any(self.ops[value][0] == op.STAR for value in call.positional)
+
     def called(self, at: int) -> str:
         """The last name of what a `CALL` calls, `item` of `x.item()`; "" for any other value."""
         operation = self.ops[at]
@@ -303,6 +333,18 @@ class Body:
         """The values that an op takes."""
         operation = self.ops[at]
         return [operation[place] for place in places(operation) if operation[place] >= 0]
+
+    def first(self, value: int) -> int:
+        """The first op of the expression that gives a value: all up to this one are parts of it."""
+        while True:
+            operation = self.ops[value]
+            if operation[0] == op.COLLECT:
+                value = self.ops[operation[2] + 1][1]
+                continue
+            inside = [operation[place] for place in places(operation) if operation[place] >= 0]
+            if not inside:
+                return value
+            value = inside[0]
 
     def within(self, value: int) -> Iterator[int]:
         """A value and all that it is made of, in the expression that it is."""

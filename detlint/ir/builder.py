@@ -66,7 +66,7 @@ class Builder:
     """A function, class body or module top level that is being lowered."""
 
     __slots__ = (
-        "beyond", "bound", "constants", "declared", "file", "inner", "keys", "kind", "line", "name", "names",
+        "beyond", "bound", "constants", "declared", "file", "given", "inner", "keys", "kind", "line", "name", "names",
         "number", "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
     )  # fmt: skip
 
@@ -90,6 +90,8 @@ class Builder:
         self.ops: list[Op] = []
         self.places: list[int | None] = []
         """Of the node of each op the four numbers of its `Span`, all in one row."""
+        self.given: list[int | None] = []
+        """The same of each parameter."""
         self.names: list[str] = []
         """The name of each slot as it is written, and in `keys` as Python calls it."""
         self.keys: list[str] = []
@@ -155,8 +157,10 @@ class Builder:
         """Bind a name."""
         self.put((STORE, self.bind(text), value), node)
 
-    def parameter(self, text: str, kind: int, default: int, annotation: int) -> None:
+    def parameter(self, node: ast.arg, kind: int, default: int, annotation: int) -> None:
         """A parameter, as in `Parameter`, whose slot is its position."""
+        text = node.arg
+        self.given.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
         self.parameters.append(Parameter(kind, default, annotation))
         key = self.key(text) if self.prefix else text
         self.slots[key] = self.added(text, key)

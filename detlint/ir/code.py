@@ -154,6 +154,15 @@ class Code:
     def _last_lines(self) -> Sequence[int]:
         return last_lines(self.ir)
 
+    def same_attribute(self, function: Function, at: int) -> Iterator[tuple[Function, int]]:
+        """The ops that read the attribute which an op reads, or sets, of what has the same dotted name: `self.files`."""
+        _, base, name = function.ops[at][:3]
+        for number, other in self.attributes.get(self.strings[name], ()):
+            reader = self.function(number)
+            operation = reader.ops[other]
+            if operation[0] == op.ATTR and reader.dotted(operation[1]) == function.dotted(base):
+                yield reader, other
+
     def setters(self, attribute: str) -> Iterator[tuple[Function, int]]:
         """The ops that set an attribute of that name, of whatever object."""
         for number, at in self.attributes.get(attribute, ()):

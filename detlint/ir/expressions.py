@@ -219,13 +219,13 @@ def function(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
     add = made.parameter
     only = len(given.posonlyargs)
     for number, argument in enumerate(positional):
-        add(argument.arg, POSITIONAL if number < only else EITHER, defaults[number], optional(f, argument.annotation))
+        add(argument, POSITIONAL if number < only else EITHER, defaults[number], optional(f, argument.annotation))
     if given.vararg is not None:
-        add(given.vararg.arg, REST, -1, optional(f, given.vararg.annotation))
+        add(given.vararg, REST, -1, optional(f, given.vararg.annotation))
     for argument, default in zip(given.kwonlyargs, of_keywords, strict=True):
-        add(argument.arg, KEYWORD, default, optional(f, argument.annotation))
+        add(argument, KEYWORD, default, optional(f, argument.annotation))
     if given.kwarg is not None:
-        add(given.kwarg.arg, OTHERS, -1, optional(f, given.kwarg.annotation))
+        add(given.kwarg, OTHERS, -1, optional(f, given.kwarg.annotation))
     if not isinstance(node, ast.Lambda):
         made.returns = optional(f, node.returns)
     if len(f.ops) > start + 1:

@@ -76,6 +76,16 @@ class Function(Body):
 
     # -- values --------------------------------------------------------------------------------------------------------
 
+    def made_of(self, value: int) -> Iterator[int]:
+        """A value and all that it is made of, also through the names under which this function keeps it."""
+        waiting, seen = [value], {value}
+        for at in waiting:  # grows meanwhile
+            yield at
+            kept = self.stored(at) if self.ops[at][0] == op.LOAD else None
+            new = {*self.values(at), *(kept or ())} - seen
+            seen |= new
+            waiting += sorted(new)
+
     def stored(self, at: int) -> list[int] | None:
         """The values that a `LOAD` may give, stored by `STORE`s of this function; None where it may be something else."""
         found = []
@@ -123,6 +133,21 @@ class Function(Body):
         known = plain and operation[2] >= 0 and operation[3] == len(display) - 1
         return self.element(display[1 + operation[2]]) if known else value
 
+    def taking(self, function: Function, call: int, value: int, bound: int = 0) -> Iterator[int]:
+        """Its parameters as which it is handed a value by a call in some function.
+
+        Args:
+            bound: how many of them are given by what is called: the object of a method.
+        """
+        given, parameters = function.call(call), self.header.parameters
+        for position, handed in enumerate(given.positional):
+            if handed == value and position + bound < len(parameters):
+                yield position + bound
+            if function.ops[handed][0] == op.STAR:
+                break
+        names = {self.text(slot): slot for slot in range(len(parameters))}
+        yield from (names[word] for word, handed in given.named.items() if handed == value and word in names)
+
     def same(self, one: int, other: int) -> bool:
         """Whether two values are surely the same: one constant, or what one name is in both places."""
         one, other = self.meant(one), self.meant(other)
@@ -133,8 +158,9 @@ class Function(Body):
 
     def condition(self, choice: int) -> int:
         """The test that decides which arm a `CHOICE` gives."""
-        end = next(at for at in range(choice, -1, -1) if self.ops[at][0] == op.END)
-        return self.ops[next(mark for mark, parts in self.flow.parts.items() if parts[-1] == end)][1]
+        while self.ops[choice][0] != op.END:
+            choice -= 1
+        return self.ops[self.opened[choice]][1]
 
     def ends(self, value: int, codes: Container[int]) -> Iterator[Use]:
         """The uses of a value, and of what ops of some codes make of it, that aren't such ops; and those of which no one uses anything."""

@@ -68,7 +68,7 @@ def _lowered(tree: ast.Module) -> FileIR:
         exports,
         classes,
         tuple(encoded_body(found, f.ops) for f, found in zip(functions, names, strict=True)),
-        encoded_spans([f.places for f in functions]),
+        encoded_spans([f.places + f.given for f in functions]),
     )
     functions.clear()  # they lead to the file, and it to them: nothing would ever free either while garbage isn't looked for
     return made

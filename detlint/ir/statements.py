@@ -30,6 +30,14 @@ def assign(f: Builder, node: ast.Assign) -> None:
     value = LOWER[source.__class__](f, source)
     for target in node.targets:
         STORING[target.__class__](f, target, value)
+        if target.__class__ is not ast.Name:
+            of_statement(f, node)
+
+
+def of_statement(f: Builder, node: ast.stmt) -> None:
+    """What sets an attribute or item has the place of its statement."""
+    if f.ops[-1][0] in (op.SET_ATTR, op.SET_ITEM):
+        f.places[-4:] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
 
 
 def augment(f: Builder, node: ast.AugAssign) -> None:
@@ -44,12 +52,12 @@ def augment(f: Builder, node: ast.AugAssign) -> None:
         text = f.file.string(target.attr)
         before = f.put((op.ATTR, base, text), target)
         value = f.put((op.AUGMENT, word, before, value_of(f, node.value)), node)
-        f.put((op.SET_ATTR, base, text, value), target)
+        f.put((op.SET_ATTR, base, text, value), node)
     else:
         index = value_of(f, target.slice)
         before = f.put((op.ITEM, base, index), target)
         value = f.put((op.AUGMENT, word, before, value_of(f, node.value)), node)
-        f.put((op.SET_ITEM, base, index, value), target)
+        f.put((op.SET_ITEM, base, index, value), node)
 
 
 def annotate(f: Builder, node: ast.AnnAssign) -> None:
@@ -57,6 +65,7 @@ def annotate(f: Builder, node: ast.AnnAssign) -> None:
     base = -1
     if node.value is not None:
         STORING[target.__class__](f, target, value_of(f, node.value))
+        of_statement(f, node)
     elif isinstance(target, ast.Attribute | ast.Subscript):
         base = value_of(f, target.value)
         if isinstance(target, ast.Subscript):

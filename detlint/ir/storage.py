@@ -50,8 +50,15 @@ def body_of(ir: FileIR, function: int) -> FnIR:
 def spans_of(ir: FileIR, function: int) -> list[Span]:
     """Where each op of a function stands."""
     starts, columns = _columns(ir.spans)
-    part = slice(starts[function], starts[function + 1])
+    part = slice(starts[function], starts[function + 1] - len(ir.functions[function].parameters))
     return [*zip(*(column[part] for column in columns), strict=True)]
+
+
+def span_of(ir: FileIR, function: int, at: int) -> Span:
+    """Where one op of a function stands, or, behind all of them, a parameter."""
+    starts, (lines, columns, end_lines, end_columns) = _columns(ir.spans)
+    place = starts[function] + at
+    return lines[place], columns[place], end_lines[place], end_columns[place]
 
 
 def encoded_body(names: Sequence[tuple[int, int, int]], ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
@@ -60,9 +67,9 @@ def encoded_body(names: Sequence[tuple[int, int, int]], ops: Sequence[tuple[int,
 
 
 def encoded_spans(functions: Sequence[Sequence[Any]]) -> bytes:
-    """The places of the ops of each function, four numbers each in a row, as `spans_of` reads them: all of the file's in four columns, of
-    which three hold differences, mostly 0, to the line before, and of the end to the beginning. That takes half of what they take one by
-    one."""
+    """The places of the ops of each function and then of its parameters, four numbers each in a row, as `spans_of` reads them: all of the
+    file's in four columns, of which three hold differences, mostly 0, to the line before, and of the end to the beginning. That takes half
+    of what they take one by one."""
     places = [*chain.from_iterable(functions)]
     lines, columns = places[::4], places[1::4]
     parts = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.ir import ops as op
-from detlint.ir.code import UNKNOWN, Call, Function
+from detlint.ir.code import UNKNOWN, Function
 
 _BOUNDS: Final = (("low", "a", "start"), ("high", "b", "stop"))
 """What functions call the parameters between which they draw."""
@@ -22,9 +22,9 @@ def is_one_number(function: Function, at: int, inclusive: bool) -> bool:
         inclusive: whether it may draw its second bound, too.
     """
     call = function.call(at)
-    if call.unpacked or _is_splat(function, call):
+    if function.unpacks(at):
         return False
-    low, high = (_argument(call, position, names) for position, names in enumerate(_BOUNDS))
+    low, high = (call.argument(position, *names) for position, names in enumerate(_BOUNDS))
     if low < 0 or high < 0:
         return False
     return is_equal(function, low, high) if inclusive else _is_next(function, low, high)
@@ -34,14 +34,14 @@ def is_everything(function: Function, at: int) -> bool:
     """Whether a call selects all whole numbers below one, and only what was selected counts: not in which order. A set of others may
     go through those in the order in which they came."""
     call = function.call(at)
-    if call.unpacked or _is_splat(function, call) or not _SELECTS.issuperset(call.named):
+    if function.unpacks(at) or not _SELECTS.issuperset(call.named):
         return False
     taking = [function.ops[use.op] for use in function.users[at]]
     if not taking or not all(
         taken[0] == op.CALL and function.is_builtin(taken[1], "frozenset", "set") for taken in taking
     ):
         return False
-    given, count = _argument(call, 0, ("population",)), _argument(call, 1, ("k",))
+    given, count = call.argument(0, "population"), call.argument(1, "k")
     if (
         given < 0
         or count < 0
@@ -69,17 +69,6 @@ def is_equal(function: Function, one: int, other: int) -> bool:
         )
         return lengths and is_equal(function, first[3], second[3])
     return function.same(one, other)
-
-
-def _argument(call: Call, position: int, names: tuple[str, ...]) -> int:
-    """What a call gives a parameter; -1 for none."""
-    if position < len(call.positional):
-        return call.positional[position]
-    return next((call.named[name] for name in names if name in call.named), -1)
-
-
-def _is_splat(function: Function, call: Call) -> bool:
-    return any(function.ops[value][0] == op.STAR for value in call.positional)
 
 
 def _is_next(function: Function, low: int, high: int) -> bool:

@@ -115,14 +115,14 @@ def _method(function: Function, call: int, loop: int) -> Iterator[Grown]:
         operation = function.ops[owner]
         # `groups[x].append(...)` has a list for each element.
         keyed = operation[0] == op.ITEM and any(
-            _is_of_turn(function, part, loop) for part in function.within(operation[2])
+            is_of_turn(function, part, loop) for part in function.within(operation[2])
         )
         yield Grown("sum" if keyed or operation[0] == op.CALL else "object", owner)
     elif word in WRITES and function.dotted(owner) not in _SHOWN and not _opens(function, owner):
         yield Grown("file", owner)
 
 
-def _is_of_turn(function: Function, value: int, loop: int) -> bool:
+def is_of_turn(function: Function, value: int, loop: int) -> bool:
     """Whether a value is what the loop has at hand in a turn."""
     if function.ops[value][0] != op.LOAD:
         return False

@@ -153,6 +153,18 @@ class Meanings:
         """What the values in a file mean; None for one that is no Python. What is found out rests on it."""
         return self._kept(module) if self._resolver.code(module.path) is not None else None
 
+    def at(self, path: str) -> Meaning | None:
+        """The same of a file by its path."""
+        module = self._resolver.module(path)
+        return self.of(module) if module is not None else None
+
+    def definition(self, name: str) -> tuple[Meaning, Function] | None:
+        """The one definition of the program that has a full name, `<file>::Net.forward`; None where there are others of it, or none."""
+        path, colon, inside = name.partition("::")
+        meaning = self.at(path) if colon else None
+        found = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
+        return (meaning, found[0]) if meaning is not None and len(found) == 1 else None
+
     def _made(self, module: Module) -> Meaning:
         code = self._resolver.code(module.path)
         assert code is not None

@@ -8,6 +8,12 @@ from detlint.ir.places import Place, named
 from detlint.program.resolve import Module, Resolver
 
 
+def call_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
+    """The call that a site is; None for any other, and where its place isn't known."""
+    point = point_of(resolver, module, site)
+    return point if point is not None and point.function.ops[point.at][0] == op.CALL else None
+
+
 def point_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
     """The op of a site, of a call the call; None where there is none, and where it stands in another function than the site."""
     code, span = resolver.code(module.path), site.span

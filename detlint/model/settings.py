@@ -16,7 +16,7 @@ from detlint.ir.code import Binding, Function
 from detlint.ir.records import REST
 from detlint.ir.writes import ANY, OWN, Writes
 from detlint.model.meaning import Meaning
-from detlint.model.places import point_of
+from detlint.model.places import call_of, point_of
 from detlint.program.resolve import Module, Resolver
 from detlint.program.users import Use, Users
 
@@ -183,14 +183,11 @@ class Settings:
         """The value that a use of a function hands a parameter, and where that stands."""
         if use.site < 0 or not use.called:
             return
-        point = point_of(self._resolver, use.module, use.module.sites[use.site])
-        if point is None or point.function.ops[point.at][0] != op.CALL:
+        point = call_of(self._resolver, use.module, use.module.sites[use.site])
+        if point is None:
             return
-        call, position = point.function.call(point.at), slot - (1 if function.receives else 0)
-        given = call.named.get(function.text(slot), -1)
-        takes = function.header.parameters[slot].kind < REST
-        if given < 0 and takes and 0 <= position < len(call.positional):
-            given = call.positional[position]
+        position = slot - bool(function.receives) if function.header.parameters[slot].kind < REST else -1
+        given = point.function.call(point.at).argument(position, function.text(slot))
         if given >= 0:
             yield point.function, given
 
@@ -246,7 +243,9 @@ def makes_tables(resolver: Resolver, name: str) -> bool:
         is_record = any(isinstance(one, Ref) and one.name.startswith(RECORDS) for one in named)
         writes = Writes(code).named.get(ANY, ()) if code is not None else ()
         keeps_any = any(write.of != OWN and _is_of(write.function, write.of, inside) for write in writes)
-        if is_record or keeps_any or not _DYNAMIC.isdisjoint(body.methods):
+        dynamic = _DYNAMIC.intersection(body.methods)
+        is_sequence = dynamic == {"__getitem__"} and "__len__" in body.methods and "keys" not in body.methods
+        if is_record or keeps_any or (dynamic and not is_sequence):
             return True
     return False
 

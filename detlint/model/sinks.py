@@ -15,7 +15,7 @@ from detlint.ir.code import VALUES, Code, Function
 from detlint.model import always, growth
 from detlint.model.asserted import is_empty_by_assertion
 from detlint.model.meaning import Meaning, Meanings
-from detlint.model.places import point_of
+from detlint.model.places import call_of
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.program.resolve import Module, Resolver
@@ -111,6 +111,10 @@ class Sinks:
         """Whether a call that only draws is kept under a name that nobody reads."""
         return self._ask("unused", module, index, self._is_unused, False)
 
+    def picks(self, module: Module, index: int) -> bool:
+        """Whether a hash is cut down to pick something by it: `hash(name) % 10`. What seeds is another matter."""
+        return self._ask("picks", module, index, self._picks, False)
+
     # -- what only values of some kinds may become ----------------------------------------------------------------------
 
     def is_certain(self, module: Module, index: int) -> bool:
@@ -128,6 +132,10 @@ class Sinks:
     def draws_nothing(self, module: Module, index: int) -> bool:
         """Whether nothing is drawn by the keys that a call gives, or only what is dropped."""
         return self._ask("keys", module, index, self._draws_nothing, False)
+
+    def is_only_printed(self, module: Module, index: int) -> bool:
+        """Whether what a function gives is only shown to people."""
+        return self._ask("printed", module, index, self._is_only_printed, False)
 
     def is_only_shown(self, module: Module, index: int) -> bool:
         """Whether what a call chooses is only shown to people."""
@@ -157,10 +165,9 @@ class Sinks:
         self._resolver.opened.add(module.path)
         key = question, module.number, index
         if key not in self._known:
-            point, meaning = point_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
-            is_call = point is not None and point.function.ops[point.at][0] == op.CALL
+            point, meaning = call_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
             self._known[key] = otherwise
-            if point is not None and is_call and meaning is not None:
+            if point is not None and meaning is not None:
                 self._known[key] = answer(point.function, point.at, meaning)
         return self._known[key]  # type: ignore[return-value]
 
@@ -188,6 +195,19 @@ class Sinks:
             elif code in _ROLES:
                 found.add(_ROLES[code])
         return frozenset(found)
+
+    def _picks(self, function: Function, at: int, meaning: Meaning) -> bool:
+        if function.name == "__hash__":
+            return False
+        cut = (use.op for use in function.users[at] if use.place == 2 and function.ops[use.op][0] == op.BINARY)
+        taken = (rest for rest in cut if function.code.strings[function.ops[rest][1]] in ("%", "&"))
+        return any(not self._seeds(function, rest, meaning) for rest in taken)
+
+    def _seeds(self, function: Function, at: int, meaning: Meaning) -> bool:
+        """Whether a number is made a seed."""
+        calls = [use.op for use in function.users[at] if function.ops[use.op][0] == op.CALL and use.place > 1]
+        names = (self._catalog.canonical(meaning.name(function, function.ops[call][1])) for call in calls)
+        return any(self._catalog.entries[i].seeds for name in names for i in self._catalog.calls.get(name, ()))
 
     def _tells_apart(self, function: Function, at: int, _: Meaning) -> bool:
         for use in function.ends(at, VALUES):
@@ -285,6 +305,16 @@ class Sinks:
         given = function.call(call)
         first = value in given.positional[:1] or any(given.named.get(word) == value for word in firsts)
         return "ends" if not first and _imports(function.code, libraries) else ""
+
+    def _is_only_printed(self, function: Function, at: int, meaning: Meaning) -> bool:
+        def role(function: Function, call: int, _: int) -> Role:
+            name = self._name(meaning, function, call)
+            return (
+                "ends" if not self._catalog.shows.isdisjoint((name.partition(".")[0], name.rpartition(".")[2])) else ""
+            )
+
+        unused = Unused(function, Worth(role, lambda method: method == "item", _says_shape))
+        return function.called_on(at) < 0 and unused.holds(at) and unused.ended
 
     def _is_only_shown(self, function: Function, at: int, meaning: Meaning) -> bool:
         known = self._catalog

@@ -35,6 +35,7 @@ from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
+from detlint.program.seeding import Seeding
 from detlint.program.values import is_parsed, rests_on_name
 
 DEEPEST: Final = 800
@@ -51,6 +52,8 @@ transformers."""
 _EVENT: Final = "on_"
 """How the names of those begin that they call when something happens."""
 CALLS: Final = ("call", "partial", "config")
+SEEDS: Final = "DET10"
+"""How the codes of rules begin that miss a seed."""
 PREPARES: Final = "prepares"
 TRAINING_CELL: Final = "training-cell"
 """What gives a layer that trains when it is called, by itself or by what has it."""
@@ -92,6 +95,9 @@ class Knowledge(Protocol):
 
     def target(self, module: Module, index: int) -> Value | None:
         """What a site calls, in normal form."""
+
+    def candidates(self, module: Module, index: int) -> Iterable[tuple[str, Sequence[int]]]:
+        """The catalog's names that a site may call, and the numbers of their entries."""
 
     def only_shown(self, module: Module, index: int) -> bool:
         """Whether what a site draws is an example for a tracer."""
@@ -147,6 +153,7 @@ class Calls:
         self.registries = Registries(resolver, self.callees, returned)
         self.imports = Imports(resolver)
         self.raises = Raises(resolver, knowledge)
+        self.seeding = Seeding(resolver, self._seeded_by, self.callees)
         self._telling: dict[str, bool] = {}
         """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
@@ -222,6 +229,22 @@ class Calls:
                 taken = argument.name or next(iter(names[number + bool(callee.owner) :]), "")
                 if taken in asked and isinstance(argument.value, Param):
                     yield argument.value.name
+
+    def _seeded_by(self, module: Module, index: int) -> Mapping[str, int | None]:
+        """The parameters by which a site of a library may seed, or that draw from nothing unseeded where they are given, and their
+        positions, None for those that have none; "" for all that it is given."""
+        catalog, found = self.resolver.catalog, dict[str, int | None]()
+        for name, numbers in self.knowledge.candidates(module, index):
+            if self.resolver.layer(name) is not None:
+                continue  # it draws later, if ever
+            entries = [catalog.entries[i] for i in numbers]
+            order = {parameter: at for at, (parameter, _) in enumerate(catalog.signatures.get(name, ()))}
+            asked = (each for e in entries if e.draws or e.rule.startswith(SEEDS) for each in e.when.items())
+            found.update(
+                (parameter, order.get(parameter)) for parameter, condition in asked if condition.given is False
+            )
+            found.update({"": None} if any(entry.seeds for entry in entries) else {})
+        return found
 
     def naming(self, module: Module, function: Function) -> frozenset[str]:
         """The parameters of a function by which it, or what it hands them on to, gets a part of a module, or a module."""

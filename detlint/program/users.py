@@ -33,8 +33,8 @@ from detlint.model.dynamic import Dynamic
 from detlint.model.meaning import MOST_FILES, Meanings
 from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
+from detlint.program.index import Index
 from detlint.program.resolve import Module, Resolver
-from detlint.program.texts import Texts
 
 MANY: Final = 200
 """A package that more files than that import is not looked through for those that have a name from it."""
@@ -96,19 +96,19 @@ class Users:
 
     Args:
         importers: the files that import a file.
-        texts: the texts of the program's files.
+        index: finds files by the names that they have.
     """
 
-    def __init__(self, resolver: Resolver, importers: Callable[[str], Sequence[str]], texts: Texts) -> None:
+    def __init__(self, resolver: Resolver, importers: Callable[[str], Sequence[str]], index: Index) -> None:
         self.resolver = resolver
         self.db = resolver.db
         self._importers = importers
-        self.texts = texts
+        self.index = index
         self.meanings = Meanings(resolver)
         self._dynamic = lru_cache(MOST_FILES)(self._asks)
         self.sinks = Sinks(resolver, self.meanings)
         self.writers = Writers(resolver)
-        self.mentions = texts.mentions
+        self.mentions = index.mentions
         self.asked: Noted[str] = Noted(self.db, marks.users)
         """The names that were asked for: whoever mentions one of them may use it."""
         self._said: dict[str, _Said] = {}
@@ -128,8 +128,7 @@ class Users:
         return self._dynamic(path)
 
     def _asks(self, path: str) -> Dynamic | None:
-        module = self.resolver.module(path)
-        meaning = self.meanings.of(module) if module is not None else None
+        meaning = self.meanings.at(path)
         return Dynamic(meaning) if meaning is not None else None
 
     def importers(self, path: str) -> Sequence[str]:
@@ -141,7 +140,7 @@ class Users:
         """The files that import a file and say a word, one by one; what is found out rests on what they say."""
         self.asked.add(word)
         for path in self.importers(module.path):
-            if self.texts.has_name(path, word):
+            if self.index.has_name(path, word):
                 self.resolver.opened.add(path)
                 yield path
 
@@ -198,8 +197,8 @@ class Users:
         stem = self._stem(module)
         if self.is_imported(module) or not (name and stem.isascii() and name.isascii()):
             return True
-        naming = self.texts.importing(stem, self.home(module))
-        return any(path != module.path and self.texts.says(path, name) for path in naming)
+        naming = self.index.importing(stem, self.home(module))
+        return any(path != module.path and self.index.says(path, name) for path in naming)
 
     def is_run_by_notebook(self, module: Module, name: str) -> bool:
         """Whether a notebook runs another one (`%run lesson.ipynb`), and says the name of a definition of that."""
@@ -210,11 +209,11 @@ class Users:
         running = [path for path in notebooks if path != module.path]
         if not running or not (name.isascii() and stem.isascii()):
             return bool(running)
-        return any(self.texts.says(path, stem) and self.texts.says(path, name) for path in running)
+        return any(self.index.says(path, stem) and self.index.says(path, name) for path in running)
 
     def _running_others(self, folder: str) -> Iterator[str]:
         """The notebooks below a folder that run others."""
-        return filter(is_notebook, self.texts.saying_any(_WAYS_TO_RUN, folder))
+        return filter(is_notebook, self.index.saying_any(_WAYS_TO_RUN, folder))
 
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
@@ -231,7 +230,7 @@ class Users:
         return any(self._means_another(path, module, stem) for path in self._importing(module, stem))
 
     def _importing(self, module: Module, stem: str) -> Iterator[str]:
-        naming = self.texts.importing(stem, self.home(module)) if stem.isascii() else ()
+        naming = self.index.importing(stem, self.home(module)) if stem.isascii() else ()
         return (path for path in naming if path != module.path)
 
     def _means_another(self, path: str, module: Module, stem: str) -> bool:
@@ -262,8 +261,8 @@ class Users:
         if len(importers) > MANY:
             return None
         folder = self.home(module) if anywhere else ""
-        outside = (p for p in importers if not (anywhere and p.startswith(folder)) and self.texts.says(p, word))
-        return chain(self.texts.saying(word, folder) if anywhere else (), outside)
+        outside = (p for p in importers if not (anywhere and p.startswith(folder)) and self.index.says(p, word))
+        return chain(self.index.saying(word, folder) if anywhere else (), outside)
 
     def home(self, module: Module) -> str:
         """The folder of what belongs to a module: the next one above its packages in which a run starts, or one of these itself, if
@@ -301,7 +300,7 @@ class Users:
         folder, root = self.home(module).rstrip(os.sep), self.resolver.modules.root
         while folder.startswith(root + os.sep) and self._starts(os.path.dirname(folder)):
             folder = os.path.dirname(folder)
-        inside = (path for path in self.texts.below(folder) if os.path.dirname(path) == folder)
+        inside = (path for path in self.index.below(folder) if os.path.dirname(path) == folder)
         runs = any(self.starts(path) for path in inside if os.path.basename(path) != SETUP)
         return folder + os.sep if runs and not self._is_meant_beside(module, folder) else ""
 
@@ -311,7 +310,7 @@ class Users:
         own, above = os.path.dirname(module.path), os.path.dirname(folder)
         around = [*_up(own, above), above]
         for name in sorted(filter(str.isascii, {*own[len(above) :].split(os.sep), self._stem(module)} - {""})):
-            for path in self.texts.importing(name, above + os.sep):
+            for path in self.index.importing(name, above + os.sep):
                 other = self.resolver.module(path) if not path.startswith(folder + os.sep) else None
                 said = [full for full in other.facts.imports if full.partition(".")[0] == name] if other else []
                 if not said or self.resolver.modules.find(path, name) is not None:
@@ -327,7 +326,7 @@ class Users:
         has = self.resolver.modules.has
         name, inside = f"{full}.".split(".")[:2]
         for place in (os.path.join(folder, name) for folder in folders):
-            if self.texts.has(os.path.join(place, "__init__.py")) or self._may_say(f"{place}.py", inside):
+            if self.index.has(os.path.join(place, "__init__.py")) or self._may_say(f"{place}.py", inside):
                 return True
             if has(*os.path.split(place)) and (not inside or has(place, inside)):
                 return True
@@ -335,11 +334,11 @@ class Users:
 
     def _may_say(self, path: str, name: str) -> bool:
         """Whether a file is there and says a name, or may have it from others."""
-        module = self.resolver.module(path) if self.texts.has(path) else None
+        module = self.resolver.module(path) if self.index.has(path) else None
         if module is None:
             return False
         self.resolver.opened.add(path)
-        return not name or bool(module.facts.stars) or self.texts.says(path, name)
+        return not name or bool(module.facts.stars) or self.index.says(path, name)
 
     def _is_for_itself(self, package: str) -> bool:
         """Whether no file outside a package imports it."""
@@ -351,7 +350,7 @@ class Users:
         return self._projects.of(folder, lambda: self._stands_alone(folder), False)
 
     def _stands_alone(self, folder: str) -> bool:
-        inside = [*self.texts.below(folder)]
+        inside = [*self.index.below(folder)]
         below = {os.path.dirname(path) for path in inside if os.path.dirname(os.path.dirname(path)) == folder}
         return any(map(self._starts, sorted(below))) and all(
             importer.startswith(folder + os.sep) for path in inside for importer in self.importers(path)
@@ -361,7 +360,7 @@ class Users:
         """The first file of a folder itself in which a run starts; "" for none."""
         marks.starting(self.db, folder)
         if folder not in self._starting:
-            inside = (path for path in self.texts.all_below(folder) if os.path.dirname(path) == folder)
+            inside = (path for path in self.index.all_below(folder) if os.path.dirname(path) == folder)
             heads = ((path, self.resolver.modules.head(path)) for path in inside)
             self._starting[folder] = next((path for path, head in heads if head is not None and head.starts), "")
         return self._starting[folder]
@@ -416,7 +415,7 @@ class Users:
 
     def _packages(self, folder: str) -> list[str]:
         """The packages of the program that a folder is, and is in, the innermost first."""
-        return packages_around(folder, lambda each: self.texts.has(os.path.join(each, INIT)))
+        return packages_around(folder, lambda each: self.index.has(os.path.join(each, INIT)))
 
     def _found(self, search: _Search, module: Module, name: str, word: str) -> Iterator[list[Use]]:
         """The uses, file by file."""
@@ -451,7 +450,7 @@ class Users:
 
     def _look(self, path: str, own: Ref, word: str) -> tuple[bool, list[Use]]:
         """Whether a file has a definition by its name, for others too, and its uses there."""
-        other = self.resolver.module(path) if self.texts.has_name(path, word) else None
+        other = self.resolver.module(path) if self.index.has_name(path, word) else None
         if other is None:
             return False, []
         uses = [*self._in(other, own, word)]

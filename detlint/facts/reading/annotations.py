@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 from typing import Final
 
 from detlint.facts import sets
-from detlint.facts.loops import dotted
-from detlint.facts.model import Ref
-from detlint.facts.parse import expression_of
-from detlint.facts.reading.handlers import EXPRESSIONS
+from detlint.facts.expression import in_ir
+from detlint.facts.model import Ref, Value
 from detlint.facts.reading.operators import Operators
-from detlint.facts.reading.values import LONGEST_TEXT
+from detlint.facts.reading.values import LONGEST_TEXT, member
+from detlint.facts.scope import Missing
+from detlint.ir import ops as op
+from detlint.ir.code import Function
 
 PLAIN: Final = frozenset({
     "int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None", "type", "Any", "Callable", "Type",
@@ -21,46 +21,53 @@ TYPING: Final = frozenset({"Optional", "Union", "Annotated", "Final", "ClassVar"
 
 
 class Annotations(Operators):
-    """Reads annotations."""
+    """Reads annotations, which need not be run: by their ops, whose values nothing has read."""
 
-    __slots__ = ()
-
-    def typing_name(self, node: ast.expr) -> str:
-        """The last component of what `Optional` in `Optional[...]` is, under whatever name it was imported."""
-        named = self.scope.look_up(node.id) if isinstance(node, ast.Name) else None
-        return (named.name if isinstance(named, Ref) else dotted(node)).rpartition(".")[2]
-
-    def annotated(self, node: ast.expr) -> str:
-        """What `annotation` says; whether it is evaluated when the file runs depends on where it stands."""
-        self.unsure += 1
-        found = self.annotation(node)
-        self.unsure -= 1
-        return found
-
-    def annotation(self, node: ast.expr) -> str:
+    def annotation(self, at: int) -> str:
         """The class that an annotation names, dotted; "" when it names none or several."""
-        kind = type(node)
-        if kind is ast.Name or kind is ast.Attribute:
-            if kind is ast.Name and node.id in PLAIN:  # type: ignore[attr-defined]
-                return sets.SET if node.id == "set" else ""  # type: ignore[attr-defined]
-            value = EXPRESSIONS[kind](self, node)
+        return self._class_of(self.scope.function, at) if at >= 0 else ""
+
+    def _class_of(self, function: Function, at: int) -> str:
+        operation = function.ops[at]
+        code = operation[0]
+        if code == op.LOAD or code == op.ATTR:
+            if code == op.LOAD and function.text(operation[1]) in PLAIN:
+                return sets.SET if function.text(operation[1]) == "set" else ""
+            value = self._meant(function, at)
             return value.name if type(value) is Ref else ""
-        if isinstance(node, ast.Constant):
-            if not isinstance(node.value, str) or len(node.value) > LONGEST_TEXT:
-                return ""
-            try:
-                return self.annotation(expression_of(node.value))
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                return ""
-        if isinstance(node, ast.BinOp):
-            left, right = self.annotation(node.left), self.annotation(node.right)
+        if code == op.CONST:
+            text = function.constant(at)
+            written = in_ir(text) if isinstance(text, str) and len(text) <= LONGEST_TEXT else None
+            return self._class_of(*written) if written is not None else ""
+        if code == op.BINARY:
+            left, right = (self._class_of(function, side) for side in operation[2:])
             return left or right if not left or not right or left == right else ""
-        if isinstance(node, ast.Subscript):
-            head = self.typing_name(node.value)
+        if code == op.ITEM:
+            head = self._typing_name(function, operation[1])
             if head in sets.SET_TYPES:
-                return sets.annotated(head, self.typing_name(node.slice))
+                return sets.annotated(head, self._typing_name(function, operation[2]))
             if head in TYPING:
-                inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-                found = {self.annotation(item) for item in inner} - {""}
+                inner = function.ops[operation[2]]
+                items = inner[1:] if inner[0] == op.TUPLE else operation[2:]
+                found = {self._class_of(function, item) for item in items} - {""}
                 return found.pop() if len(found) == 1 else ""
         return ""
+
+    def _typing_name(self, function: Function, at: int) -> str:
+        """The last component of what `Optional` in `Optional[...]` is, under whatever name it was imported."""
+        value = self._meant(function, at) if function.ops[at][0] == op.LOAD else None
+        return (value.name if isinstance(value, Ref) else function.dotted(at)).rpartition(".")[2]
+
+    def _meant(self, function: Function, at: int) -> Value | None:
+        """What a name, or what is read of one, stands for."""
+        root, attributes = function.chain(at)
+        operation = function.ops[root]
+        if operation[0] != op.LOAD:
+            return None
+        here = function is self.scope.function
+        found = self.scope.look_up(operation[1]) if here else self.scope.named(function.text(operation[1]))
+        if isinstance(found, Missing):
+            found = Ref(self.prefix + function.text(operation[1])) if self.stars else None
+        for attribute in attributes:
+            found = member(found, attribute)
+        return found

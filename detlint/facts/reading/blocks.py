@@ -1,207 +1,440 @@
-"""Loops, `try`, `with` and what leaves a block."""
+"""Blocks: `if`, loops, `try`, `with`, comprehensions, and what leaves a block."""
 
 from __future__ import annotations
 
-import ast
-import sys
-from collections.abc import Container
 from typing import Any, Final
 
-from detlint.facts import loops
-from detlint.facts.loops import dotted
-from detlint.facts.model import Branch, Instance, Items, Member, Ref, Result, Step, Value
-from detlint.facts.nodes import walk
-from detlint.facts.reading.branches import Branches
-from detlint.facts.reading.handlers import EXPRESSIONS, of_statement
-from detlint.facts.reading.operators import UNREAD
-from detlint.facts.reading.sites import LOOPS
-from detlint.facts.reading.values import DEEPEST_VALUE, depth_of, tail_of, with_use
+from detlint.facts.model import (
+    LOOKS,
+    PRINTS,
+    SHAPES,
+    Branch,
+    Const,
+    Expression,
+    Instance,
+    Items,
+    Member,
+    Param,
+    Ref,
+    Result,
+    Step,
+    Value,
+)
+from detlint.facts.reading.bindings import Bindings
+from detlint.facts.reading.handlers import of
+from detlint.facts.reading.state import Block
+from detlint.facts.reading.values import member
 from detlint.facts.scope import join
+from detlint.ir import ops as op
+from detlint.ir.blocks import is_next
+from detlint.ir.uses import Op
+from detlint.model import trials
 
-EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
+MOST_WORDS: Final = 8
+"""Arms of an `if` that are nested, where each is for another text."""
+_MAY_ASK: Final = frozenset({op.CHOICE, op.CALL, op.COMPARE})
+"""Codes of tests that may ask whether tests run."""
 
-TRY_STAR: Final = (ast.TryStar,) if sys.version_info >= (3, 11) else ()
 
+class Blocks(Bindings):
+    """Reads blocks."""
 
-class Blocks(Branches):
-    """Reads the other statements with blocks, and those that leave one."""
+    # -- arms -------------------------------------------------------------------------------------------------------------------
 
-    __slots__ = ()
+    def opened(self, kind: str, at: int, *, plain: bool = False) -> Block:
+        """Begin a block.
 
-    @of_statement(ast.Expr)
-    def _expr(self, node: ast.Expr) -> bool:
-        kind = type(node.value)
-        if kind is ast.Constant:
-            return False
-        if (kind is ast.ListComp and loops.gathered([node.value.elt], (), "") is None) or kind is ast.Call:  # type: ignore[attr-defined]
-            self.use = "dropped"
-        value = EXPRESSIONS[kind](self, node.value)
-        if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.mentions:
-            self.site("mention", value, (), node)
-        if type(value) is not Result or not _leaves(value.of):
-            return False
-        self.steps.append(Branch("exit", None, ()))
-        return True
-
-    @of_statement(ast.For, ast.AsyncFor)
-    def _for(self, node: ast.For | ast.AsyncFor) -> None:
-        before, judged, fates = len(self.sites), self.judged, [(name, len(uses)) for name, uses in self.fates.items()]
-        self.use = "logged" if loops.only_logs(node.body) else "ignored" if loops.only_numbers(node) else "loop"
-        iterated = self.expression(node.iter)
-        unordered = self.unordered(iterated) if iterated is not None else None
-        if unordered is not None:
-            self.order("builtins.iter", unordered, node.iter, "loop")
-        through = [name for name, count in fates if len(self.fates[name]) > count]
-        if told := bool(through) or self.judged > judged:
-            self.gathered(node, before, fates)
-            through = [name for name in through if self.fates[name][-1] in LOOPS]
-            for name in through:
-                self.fates[name][-1] += UNREAD
-        if iterated is None and isinstance(node.iter, ast.Call) and dotted(node.iter.func) in self.passing:
-            iterated = self.expression_value(node.iter)
-        item: Value | None = None
-        if isinstance(iterated, Items) and all(isinstance(value, Ref) for value in iterated.values):
-            item = Member(iterated, "[*]")  # each of them in turn
-        elif isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
-            item = join(iterated.values)
-        elif iterated is not None and depth_of(iterated) < DEEPEST_VALUE:
-            item = Member(iterated, "[*]")
-        self.assign(node.target, item, node)
-        if type(node.target) is ast.Name and type(node.iter) is ast.Call and dotted(node.iter.func) == "range":
-            self.counters.add(node.target.id)
-        inside = len(self.sites)
-        self.branch("loop", None, [node.body], renewed=loops.names_in(node.target))
-        if told or unordered is not None:
-            self.done_in_order(before, inside, through)
-        if self.ordered:
-            self.items_put_right(node)
-        self.block(node.orelse)
-
-    def items_put_right(self, node: ast.For | ast.AsyncFor) -> None:
-        """Note that a loop sorts each item of a table: `for names in groups.values(): names.sort()`."""
-        targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-        through = node.iter.func if isinstance(node.iter, ast.Call) else None
-        if isinstance(through, ast.Attribute) and any(dotted(target) in self.ordered for target in targets):
-            self.ordered.add(loops.INSIDE + dotted(through.value))
-
-    def gathered(self, node: ast.For | ast.AsyncFor, before: int, fates: list[tuple[str, int]]) -> None:
-        """Tell the sites and names that a loop goes over what its body gathers: `data-loop:files,+total`.
-
-        Before what may be a sum of numbers stands a `+`; after a `;` stand the lists that the loop is handed
-        (`for root, dirs, names in os.walk(...)`).
+        Args:
+            plain: whether it has no arms: whatever is in it is a part of what is around it.
         """
-        targets = [dotted(t) for t in node.target.elts] if isinstance(node.target, ast.Tuple) else [dotted(node.target)]
-        index = targets[0] if len(targets) == 2 else ""
-        grown = loops.gathered(node.body, targets, index, None, self.counting())
-        # What surely raises is costly to find, and at the top level ends the run.
-        if grown is not None and self.scope.kind != "module" and self.may_miss():
-            grown = loops.gathered(node.body, targets, index, self.surely_misses, self.counting())
-        if grown is None:
+        block = Block(kind, at, self)
+        if plain:
+            block.stops.append(False)
+        self.blocks.append(block)
+        return block
+
+    def start(self, block: Block) -> None:
+        """Begin an arm of a block."""
+        self.steps, self.noted = [], block.noted.copy()
+        block.arms.start()
+        block.stops.append(False)
+
+    def end(self, block: Block) -> None:
+        """End an arm of a block."""
+        block.arms.end(block.stops[-1] and block.kind != "loop")
+        block.steps.append(tuple(self.steps))
+        self.steps, self.noted = block.outer, block.noted
+
+    def leave(self, stopped: bool, at: int) -> None:
+        """What is behind a block whose end is at an op: if none of its arms comes out, nothing of the block around it follows."""
+        if stopped:
+            self.stop(at)
+
+    # -- `if` -------------------------------------------------------------------------------------------------------------------
+
+    @of(op.IF)
+    def _if(self, at: int, operation: Op) -> None:
+        test, parts = operation[1], self.scope.function.parts[at]
+        behind = self.ops[parts[-1] + 1][0] if parts[-1] + 1 < len(self.ops) else op.END
+        if behind == op.CHOICE or self.gathering or self.ops[parts[-1] - 1][0] == op.ASSERT:
+            kind = "choice" if behind == op.CHOICE else "condition" if self.gathering else "assert"
+            block = self.opened(kind, at, plain=True)
+            if block.kind == "assert":
+                self.passed_over(test)
+            self.unsure += 1
             return
-        handed = ";" + ",".join(targets[1:]) if len(targets) == 3 else ""
-        use = "data-loop:" + ",".join(grown.marked) + handed
-        in_order = use if grown.in_order else "loop"
-        for i in range(before, len(self.sites)):
-            site = self.sites[i]
-            if site.use.endswith("loop"):
-                self.sites[i] = with_use(site, site.use.replace("loop", in_order if site.kind == "order" else use))
-        for name, count in fates:
-            uses = self.fates[name]
-            uses[count:] = [u.replace("loop", use) if u.endswith("loop") else u for u in uses[count:]]
-        self.track(grown.names)
+        last = self.blocks[-1] if self.blocks else None
+        if last is not None and last.kind == "next":  # an `elif`: another arm of the same
+            last.kind, last.mark = "if", at
+            last.tests.append(test)
+            self.start_if(last)
+            return
+        if self.is_choice(test, "and", "or") and self.steps:
+            self.drawn_for(test)
+        block = self.opened("main" if self.is_main(test) else "if", at)
+        block.tests.append(test)
+        self.narrow(block)
+        self.start_if(block)
 
-    def counting(self) -> Container[str]:
-        """The functions and methods of the file that only count."""
-        if self._counting is None:
-            self._counting = loops.Counting(self.tree) if self.tree is not None else ()
-        return self._counting
+    def start_if(self, block: Block) -> None:
+        """Begin an arm, in which a parameter may surely be given."""
+        first = not block.steps
+        self.start(block)
+        if block.asked is not None and block.asked[2] is first:
+            self.scope.bind(*block.asked[:2])
 
-    @of_statement(ast.While)
-    def _while(self, node: ast.While) -> None:
-        self.expression(node.test)
-        self.branch("loop", None, [node.body])
-        self.block(node.orelse)
+    def narrow(self, block: Block) -> None:
+        """Find what a parameter that may be left at None is in the arm in which it isn't."""
+        name, where = self.told(block.tests[0])
+        default = self.named(name)
+        narrows = type(default) is Param and default.default == Const(None)
+        block.asked = (self.ops[name][1], Param(default.name), where, default) if narrows else None  # type: ignore[union-attr]
 
-    @of_statement(ast.Try, *TRY_STAR)
-    def _try(self, node: Any) -> bool:
-        bodies = [[*node.body, *node.orelse]]
-        names = [""]
-        for handler in node.handlers:
-            if handler.type is not None:
-                self.unsure += 1
-                self.expression(handler.type)
-                self.unsure -= 1
-            bodies.append(handler.body)
-            names.append(handler.name or "")
-        stopped = self.branch("try", None, bodies, names)
-        return self.block(node.finalbody) or stopped
+    def passed_over(self, test: int) -> None:
+        """Note that the sites of a test stand where a run may not come: `assert` may be switched off."""
+        first = self.scope.function.first(test)
+        number = len(self.sites) - 1
+        while number >= 0 and self.places[number][0] == self.scope.function.number and self.places[number][1] >= first:
+            self.perhaps[number] = None
+            number -= 1
 
-    @of_statement(ast.With, ast.AsyncWith)
-    def _with(self, node: ast.With | ast.AsyncWith) -> bool:
-        outer, entered_values = self.within, []
-        for item in node.items:
-            name = dotted(item.optional_vars) if item.optional_vars is not None else ""
-            name, before = self.anew.get(name, name), self.judged
-            self.use = f"assigned:{name}" if name else ""
-            value = self.expression(item.context_expr)
-            if name and self.judged > before:
-                self.fates.setdefault(name, [])
-            entered = value.of if isinstance(value, Result) else value
-            if isinstance(value, Result) and value.site >= 0 and isinstance(entered, Ref):
-                self.within = (*self.within, value.site)
-            entered_values.append(value)
-            if item.optional_vars is not None:
-                self.assign(item.optional_vars, value, node)
-        steps, self.steps = self.steps, []
-        stopped = self.block(node.body)
+    @of(op.ELSE)
+    def _else(self, at: int, operation: Op) -> None:
+        block = self.blocks[-1]
+        if block.kind == "choice":
+            if len(self.steps) > block.began:
+                self.under(self.decided_by_mode(self.ops[block.mark][1], holds=True), block.began)
+            block.began = len(self.steps)
+        elif block.kind == "if" or block.kind == "main":
+            self.end_if(block)
+            end = self.scope.function.parts[block.mark][-1] - 1
+            inner = self.scope.function.opened.get(end, -1)
+            if self.code_of(inner) == op.IF and inner > at and is_next(self.scope.function, inner, at, block.mark):
+                block.kind = "next"
+            else:
+                self.start_if(block)
+        elif block.kind == "loop":
+            self.end_loop(block)
+        elif block.kind == "try":
+            self.end(block)
+            self.go_on(block, at)
+
+    def end_if(self, block: Block) -> None:
+        """End an arm, where what was known of a parameter there alone isn't known any more."""
+        if block.asked is not None and self.scope.slots[block.asked[0]] is block.asked[1]:
+            self.scope.bind(block.asked[0], block.asked[3])
+        self.end(block)
+
+    def close_if(self, block: Block, at: int) -> None:
+        """End an `if` with all that its `else` ends with."""
+        self.end_if(block)
+        tests, complete = block.tests, len(block.steps) > len(block.tests)
+        if not complete:
+            self.start_if(block)
+            self.end_if(block)
+        arms, steps, test = block.arms, block.steps, tests[0]
+        simple = block.kind == "if" and len(steps) == 2
+        by, negated = self.chooser(test) if simple else ("", False)
+        fixed = self.fixed(test) if simple else None
+        arms.join(by if len(arms.ends) == 2 else "", negated)
+        if (
+            block.asked is not None
+            and not block.asked[2]
+            and len(arms.ends) == 1
+            and not complete
+            and self.scope.log is None
+        ):
+            self.scope.bind(*block.asked[:2])  # behind `if seed is None: return`
+        before = len(self.steps)
+        if any(steps):
+            self.put_if(block, fixed)
+        if len(tests) > 1 and len(self.steps) > before:
+            self.tell_mode(tests)
+            self.unfold(tests)
+        self.tell_early(block, test, complete)
+        self.next = at + len(tests)
+        self.leave(all(block.stops), self.next - 1)
+
+    def tell_early(self, block: Block, test: int, complete: bool) -> None:
+        """Note where a function is left unless a layer trains."""
+        returns = self.ops[self.scope.function.parts[block.mark][-1] - 1][0] == op.RETURN
+        if returns and not complete and self.steps is self.outermost and block.kind == "if" and len(block.tests) == 1:
+            mode = self.decided_by_mode(test, holds=False)
+            if mode is not None:
+                self.early.append((len(self.steps), mode))
+
+    def put_if(self, block: Block, fixed: bool | None) -> None:
+        """Put the step for an `if`."""
+        steps, test = block.steps, block.tests[0]
+        kind: Any = block.kind
+        code = self.ops[test][0]
+        if kind == "if" and len(steps) == 2 and (code == op.LOAD or self.is_choice(test, "and", "or")):
+            for number, arm in enumerate(steps):
+                mode = self.decided(test, holds=not number) if arm else None
+                if mode is not None:
+                    steps[number] = (Branch("if", mode, (arm, ())),)
+        if self.dotted(test).endswith("TYPE_CHECKING"):
+            steps[0] = ()  # never runs
+            if not any(steps):
+                return
+        if fixed is not None:
+            steps[fixed] = ()  # never runs
+        if kind == "if" and code in _MAY_ASK and trials.asks_for_tests(self.scope.function, test, self.catalog.testing):
+            kind = "tests"
+        asked: Value | None = None
+        span = None
+        if kind == "if":
+            asked, seeds = self.asked(test, steps)
+            span = self.span(block.tests[0]) if type(seeds) is Expression else None
+        elif kind == "main":
+            asked, span = self.shown(block.first), self.span(test)
+        self.steps.append(Branch(kind, asked, tuple(steps), span))
+
+    def asked(self, test: int, arms: list[tuple[Step, ...]]) -> tuple[Value | None, Value | None]:
+        """What an `if` asks, and that if it may decide on a seed."""
+        seeds = self.question(test, arms) or self.mode(test, arms)
+        if seeds is not None or len(arms) != 2:
+            return seeds, seeds
+        asked = self.flag(test, arms) or self.argument(test, arms) or self.choice(test) or self.worded(test)
+        if asked is None:
+            asked = seeds = self.held(test)
+        return asked, seeds
+
+    def shown(self, mark: int) -> Value | None:
+        """What a `__main__` block is there for, if it only shows something."""
+        parts = self.scope.function.parts[mark]
+        known = {framework.module for framework in self.catalog.frameworks} - {""}
+        block = trials.Block(self.scope.function, parts[0] + 1, parts[1], trials.layers(self.code, known))
+        if block.only_shows_shapes():
+            return SHAPES
+        return PRINTS if block.only_prints() else LOOKS if block.only_looks() else None
+
+    def tell_mode(self, tests: list[int]) -> None:
+        """Tell of the chain of `elif` that was just read which arms are only taken while a layer trains: their own test says so, or one
+        before them, which has failed."""
+        branch, arms, failed = self.steps[-1], [], None
+        if type(branch) is not Branch or len(branch.arms) <= len(tests):
+            return
+        for arm, test in zip(branch.arms, [*tests, -1], strict=True):
+            mode = failed or self.decided_by_mode(test, holds=True)
+            arms.append((Branch("if", mode, (arm, ())),) if arm and mode is not None else arm)
+            failed = failed or self.decided_by_mode(test, holds=False)
+        self.steps[-1] = Branch(branch.kind, branch.test, tuple(arms), branch.span)
+
+    def unfold(self, tests: list[int]) -> None:
+        """Nest the arms of the `if` that was just read, where each asks what text a parameter is, or what a name stands for: a call, or
+        the file, takes one of them."""
+        branch = self.steps[-1]
+        if type(branch) is not Branch or branch.kind != "if" or branch.test is not None:
+            return
+        if not len(tests) < len(branch.arms) <= MOST_WORDS or self.ops[tests[0]][0] != op.COMPARE:
+            return
+        held = [*map(self.held, tests)]
+        asked = [kept or self.worded(test) for test, kept in zip(tests, held, strict=True)]
+        if None in asked:
+            return
+        *arms, rest = branch.arms
+        for number in reversed(range(len(arms))):
+            span = self.span(tests[number]) if held[number] is not None else None
+            rest = (Branch("if", asked[number], (arms[number], rest), span),) if arms[number] or rest else ()
+        self.steps[-1:] = rest
+
+    # -- loops ------------------------------------------------------------------------------------------------------------------
+
+    @of(op.FOR)
+    def _for(self, at: int, operation: Op) -> Value | None:
+        source, iterated = operation[1], self.made[operation[1]]
+        unordered = self.unordered(iterated)
+        if unordered is not None:
+            self.order("builtins.iter", unordered, source)
+        if self.gathering:
+            self.opened("", at, plain=True)
+            return member(iterated, "[*]")
+        if iterated is None and self.scope.function.called(source) in self.catalog.passing:
+            iterated = self.expression(source)
+        self.start(self.opened("loop", at))
+        if isinstance(iterated, Items) and all(isinstance(value, Ref) for value in iterated.values):
+            return Member(iterated, "[*]")  # each of them in turn
+        if isinstance(iterated, Items) and 0 < len(iterated.values) <= 4:
+            return join(iterated.values)
+        return self.deeper(iterated, "[*]")
+
+    @of(op.WHILE)
+    def _while(self, at: int, operation: Op) -> None:
+        self.opened("loop", at)
+
+    @of(op.UNTIL)
+    def _until(self, at: int, operation: Op) -> None:
+        self.start(self.blocks[-1])
+
+    def end_loop(self, block: Block) -> None:
+        """End the body of a loop. What follows is no part of it."""
+        self.end(block)
+        after = block.arms.ends[0]
+        carried = self.carried(after, self.keys > block.keys, block.renewed) if after else None
+        block.arms.join()
+        if any(block.steps):
+            self.steps.append(Branch("loop", carried, tuple(block.steps)))
+        block.kind = "behind"
+        block.stops = [False]
+
+    # -- `try` and `with` -------------------------------------------------------------------------------------------------------
+
+    @of(op.TRY)
+    def _try(self, at: int, operation: Op) -> None:
+        self.start(self.opened("try", at))
+
+    @of(op.EXCEPT)
+    def _except(self, at: int, operation: Op) -> None:
+        block = self.blocks[-1]
+        self.end(block)
+        self.start(block)
+        self.unsure += 1
+
+    @of(op.CAUGHT)
+    def _caught(self, at: int, operation: Op) -> None:
+        self.unsure -= 1
+
+    def go_on(self, block: Block, at: int) -> None:
+        """Go on behind the body of a `try`, where no exception came."""
+        if block.stops[0]:
+            self.next = next(mark for mark in self.scope.function.parts[block.mark] if mark > at)
+        first = block.arms.ends.pop(0) if not block.stops[0] else {}
+        block.stops.append(block.stops.pop(0))
+        self.steps, self.noted = [*block.steps.pop(0)], block.noted.copy()
+        block.arms.start(first)
+        block.kind = "else"
+
+    def end_try(self, block: Block) -> None:
+        """End what a `try` is for, and its handlers."""
+        self.end(block)
+        if block.kind == "else":  # the body comes first
+            block.steps.insert(0, block.steps.pop())
+            if not block.stops[-1]:
+                block.arms.ends.insert(0, block.arms.ends.pop())
+        block.arms.join()
+        if any(block.steps):
+            self.steps.append(Branch("try", None, tuple(block.steps)))
+        block.kind = "behind"
+
+    @of(op.FINALLY)
+    def _finally(self, at: int, operation: Op) -> None:
+        block = self.blocks[-1]
+        self.end_try(block)
+        block.stops = [all(block.stops), False]
+
+    @of(op.WITH)
+    def _with(self, at: int, operation: Op) -> Value | None:
+        value = self.made[operation[1]]
+        self.opened("with", at, plain=True)
+        self.steps = []
+        entered = value.of if isinstance(value, Result) else value
+        if isinstance(value, Result) and value.site >= 0 and isinstance(entered, Ref):
+            self.within = (*self.within, value.site)
+        return value
+
+    def close_with(self, block: Block, at: int) -> None:
+        """End a `with`."""
         inner: tuple[Step, ...] = tuple(self.steps)
-        self.steps = steps
-        for value in reversed(entered_values):
-            # Only a call's result or an object can do something when it is entered.
-            inner = (Branch("with", value, (inner,)),) if isinstance(value, (Result, Ref, Instance)) else inner
-        self.steps += inner
-        self.within = outer
-        return stopped
+        self.steps, self.within = block.outer, block.around
+        value = self.made[self.ops[block.mark][1]]
+        # Only a call's result or an object can do something when it is entered.
+        self.steps += (Branch("with", value, (inner,)),) if isinstance(value, (Result, Ref, Instance)) else inner
+        self.leave(block.stops[-1], at)
 
-    @of_statement(ast.Match)
-    def _match(self, node: ast.Match) -> bool:
-        self.expression(node.subject)
-        for case in node.cases:
-            for pattern in walk(case.pattern):
-                name = getattr(pattern, "name", None) or getattr(pattern, "rest", None)
-                if isinstance(name, str):
-                    self.scope.bind(name, None)
-        self.branch("if", None, [*(case.body for case in node.cases), []])
-        return False
+    # -- what is no statement ---------------------------------------------------------------------------------------------------
 
-    @of_statement(ast.Return)
-    def _return(self, node: ast.Return) -> bool:
-        if node.value is not None:
-            self.use = "returned"
-            value = self.expression(node.value)
-            self.returned.append(value)
+    @of(op.COMPREHEND)
+    def _comprehend(self, at: int, operation: Op) -> None:
+        self.opened("comprehension", at, plain=True)
+        self.gathering += 1
+        self.unsure += 1
+
+    @of(op.QUOTE)
+    def _quote(self, at: int, operation: Op) -> None:
+        self.next = self.scope.function.parts[at][-1] + 1
+
+    @of(op.END)
+    def _end(self, at: int, operation: Op) -> None:
+        block = self.blocks.pop()
+        kind = block.kind
+        if kind == "if" or kind == "main":
+            self.close_if(block, at)
+        elif kind == "choice":
+            self.close_choice(block)
+        elif kind == "loop":
+            self.end_loop(block)
+        elif kind == "with":
+            self.close_with(block, at)
+        elif kind == "try" or kind == "else":
+            self.end_try(block)
+            self.leave(all(block.stops), at)
+        elif kind == "behind":
+            self.leave(len(block.stops) > 1 and any(block.stops), at)
+        elif kind == "assert":
+            self.close_assert(block, at)
+        elif kind == "condition":
+            self.unsure -= 1
+        elif kind == "comprehension":
+            self.gathering -= 1
+            self.unsure -= 1
+            if self.keys > block.keys:
+                self.steps[block.began :] = [Branch("loop", None, (tuple(self.steps[block.began :]),))]
+
+    def close_choice(self, block: Block) -> None:
+        """End an arm of `a and b` or of `a if b else c`."""
+        self.unsure -= 1
+        self.tested = self.ops[block.mark][1]
+        self.perhaps.update(dict.fromkeys(range(block.inside, len(self.sites))))
+        if len(self.steps) > block.began:
+            parts = self.scope.function.parts[block.mark]
+            if len(parts) == 2:
+                first = (self.combined(self.tested, "and") or [self.tested])[0]
+                asked, negated = self.asked_mode(first)
+                mode = self.mode_of(asked) if asked >= 0 and not negated else None
+                self.under(mode if asked >= 0 else self.kept_flag(first), block.began)
+            elif self.strings[self.ops[parts[-1] + 1][1]] == "if":
+                self.under(self.decided_by_mode(self.tested, holds=False), block.began)
+
+    def close_assert(self, block: Block, at: int) -> None:
+        """End an assertion."""
+        self.unsure -= 1
+        self.perhaps.update(dict.fromkeys(range(block.inside, len(self.sites))))
+        test = self.ops[block.mark][1]
+        # `assert False, "no such mode"` leaves as `raise` does.
+        if self.ops[test][0] == op.CONST and not self.constant_of(test):
+            self.stop(at)
+
+    # -- what leaves ------------------------------------------------------------------------------------------------------------
+
+    @of(op.RETURN)
+    def _return(self, at: int, operation: Op) -> None:
+        if operation[1] >= 0:
+            self.returned.append(self.made[operation[1]])
         if self.steps is not self.outermost:
             self.steps.append(Branch("return", None, ()))
-        return True
+        self.stop(at)
 
-    @of_statement(ast.Raise)
-    def _raise(self, node: ast.Raise) -> bool:
-        for part in (node.exc, node.cause):
-            if part is not None:
-                self.expression(part)
-        return True
-
-    @of_statement(ast.Break, ast.Continue)
-    def _stop(self, node: ast.Break | ast.Continue) -> bool:
-        return True
-
-
-def _leaves(callee: Value) -> bool:
-    """Whether a call ends the process: `sys.exit()`, `parser.error("...")`."""
-    if isinstance(callee, Member):
-        return (
-            callee.attr in ("error", "exit")
-            and isinstance(callee.base, Result)
-            and tail_of(callee.base.of) == "ArgumentParser"
-        )
-    return isinstance(callee, Ref) and callee.name in EXITS
+    @of(op.RAISE, op.BREAK, op.CONTINUE)
+    def _stop(self, at: int, operation: Op) -> None:
+        self.stop(at)

@@ -2,72 +2,73 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 
-from detlint.facts.model import (
-    Const,
-    Detail,
-    Function,
-    Instance,
-    Option,
-    Param,
-    Parameter,
-    Ref,
-    Result,
-    Step,
-    Value,
-)
+from detlint.facts.model import Const, Detail, Function, Instance, Option, Param, Parameter, Ref, Result, Span, Value
 from detlint.facts.reading.blocks import Blocks
 from detlint.facts.reading.class_body import ClassBody
-from detlint.facts.reading.handlers import of_expression, of_statement
-from detlint.facts.reading.values import span_of
+from detlint.facts.reading.handlers import of
 from detlint.facts.reading.words import name_may_seed
 from detlint.facts.scope import Scope
 from detlint.facts.sets import KINDS
+from detlint.ir import ops as op
+from detlint.ir.code import Function as Lowered
+from detlint.ir.records import ASYNC, EITHER, GENERATOR, KIND, LAMBDA, OTHERS, REST
+from detlint.ir.records import Parameter as Given
+from detlint.ir.uses import Op
 
 
 class Definitions(Blocks):
     """Reads definitions."""
 
-    __slots__ = ()
-
-    @of_statement(ast.FunctionDef, ast.AsyncFunctionDef)
-    def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        name = self.inside(node.name)
-        decorators, options = [], dict[str, Option]()
-        for decorator in node.decorator_list:
-            decorators.append(self.expression(decorator))
-            if isinstance(decorator, ast.Call):
-                options |= self.click_option(decorator, decorators[-1])
+    @of(op.FUNCTION)
+    def _function(self, at: int, operation: Op) -> Value | None:
+        function = self.code.function(operation[1])
+        if function.header.kind & KIND == LAMBDA:
+            return self.anonymous(function)
+        name = self.inside(function.name)
+        given = operation[3:]
+        options = dict[str, Option]()
+        for decorator in given:
+            if self.ops[decorator][0] == op.CALL:
+                options |= self.click_option(decorator)
             self.registered(decorator, self.prefix + name)
-        self.define(node, name, tuple(decorators), options)
+        decorators = tuple([self.made[decorator] for decorator in given])
+        self.define(function, name, decorators, options, self.scope.owner if self.scope.kind == "class" else "")
         opaque = any(name_of(decorator).startswith("?") for decorator in decorators)
-        self.scope.bind(node.name, Ref(self.prefix + name) if not opaque else None)
+        return Ref(self.prefix + name) if not opaque else None
 
-    def click_option(self, node: ast.Call, made: Value | None) -> dict[str, Option]:
+    def anonymous(self, function: Lowered) -> Value:
+        """A lambda, counted in what stands around it: lines that move give it no other name."""
+        around = self.around()
+        number = self.lambdas[around] = self.lambdas.get(around, 0) + 1
+        name = self.inside(f"<lambda:{number}>")
+        self.define(function, name, (), {}, "")  # in a class body it is no method
+        return Ref(self.prefix + name)
+
+    def click_option(self, at: int) -> dict[str, Option]:
         """The parameter that `@click.option("--seed", default=0)` fills."""
-        name = name_of(made)
+        name = name_of(self.made[at])
         if not name.startswith(("click.", "rich_click.", "asyncclick.")) or not name.endswith((".option", ".argument")):
             return {}
-        texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        call = self.scope.function.call(at)
+        texts = [text for given in call.positional if isinstance(text := self.constant_of(given), str)]
         if not texts:
             return {}
         plain = [text for text in texts if not text.startswith("-")]
         long = next((text for text in texts if text.startswith("--")), texts[0])
-        given = {keyword.arg: keyword.value for keyword in node.keywords}
-        if "default" in given:
-            default = self.value(given["default"])
+        if "default" in call.named:
+            default = self.valued(call.named["default"])
         else:
-            flag = isinstance(given.get("is_flag"), ast.Constant) or "/" in long
-            default = Const(False) if flag else Const(None) if "required" not in given else None
+            flag = self.code_of(call.named.get("is_flag", -1)) == op.CONST or "/" in long
+            default = Const(False) if flag else Const(None) if "required" not in call.named else None
         parameter = plain[0] if plain else long.partition("/")[0].lstrip("-").replace("-", "_")
-        return {parameter: Option(default, span_of(node))}
+        return {parameter: Option(default, self.span(at))}
 
     def inside(self, name: str) -> str:
         """The name of a definition inside the module, dotted."""
         around = self.around()
-        if self.in_cells and self.scope.kind == "module":
+        if self.cells and self.scope.kind == "module":
             # Cells define names anew as they go, and what is called in between means the earlier ones.
             count = self.defined[name] = self.defined.get(name, 0) + 1
             return f"{name}@{count}" if count > 1 else name
@@ -77,126 +78,104 @@ class Definitions(Blocks):
         """The name of the class or function that stands around here; empty for the module."""
         if self.scope.kind == "class":
             return self.scope.owner
-        return self.functions[self.scope.function].name if self.scope.kind == "function" else ""
+        return self.functions[self.scope.number].name if self.scope.kind == "function" else ""
 
     def define(
         self,
-        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        function: Lowered,
         name: str,
         decorators: tuple[Value | None, ...],
-        options: dict[str, Option] | None = None,
-    ) -> int:
-        """Queue a function's body to be read after the block around it; its position in `functions`."""
-        owner = self.scope.owner if self.scope.kind == "class" else ""
-        names = [name_of(decorator) for decorator in decorators] if decorators else []
+        options: dict[str, Option],
+        owner: str,
+    ) -> None:
+        """Queue a function's body to be read after the block around it.
+
+        Args:
+            owner: the class whose method it is; "" for none.
+        """
+        names = [*map(name_of, decorators)]
         if owner:
             name = self.classes[owner].define(name, names)
-        scope = Scope("function", self.scope, 0, owner or self.scope.owner)
-        parameters = self.parameters(node.args, owner, names, scope.names)
-        # Only now: a default may be a lambda, which is numbered first.
-        index = scope.function = len(self.functions)
-        self.waiting.append((node, scope, index))
+        index = len(self.functions)
+        scope = Scope("function", function, self.scope, index, self.scope.owner)
+        parameters = self.parameters(function, scope)
+        if owner and parameters and function.header.parameters[0].kind <= EITHER:
+            self.receive(scope, owner, names)
+        self.waiting.append(scope)
         self.functions.append(Function(name, owner, None, index))
-        self.details.append(Detail(parameters, decorators, options or {}))
+        self.details.append(Detail(parameters, decorators, options))
         self.flow.append(())
-        return index
 
-    def parameters(
-        self, arguments: ast.arguments, owner: str, decorators: Sequence[str], bound: dict[str, Value | None]
-    ) -> tuple[Parameter, ...]:
-        """The parameters of a function or method; what their names mean in it is noted in `bound`."""
-        positional, defaults = arguments.args, arguments.defaults
-        if arguments.posonlyargs:
-            positional = [*arguments.posonlyargs, *positional]
-        required = len(positional) - len(defaults)
-        parameters = [
-            self.parameter(argument, defaults[i - required] if i >= required else None, "", bound)
-            for i, argument in enumerate(positional)
-        ]
-        if owner and positional and "builtins.staticmethod" not in decorators:
-            own = self.prefix + owner
-            bound[positional[0].arg] = (
-                Ref(own) if "builtins.classmethod" in decorators else self.classes[owner].instance
-            )
-        if arguments.vararg:
-            parameters.append(self.parameter(arguments.vararg, None, "*", bound))
-        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            parameters.append(self.parameter(argument, default, "", bound))
-        if arguments.kwarg:
-            parameters.append(self.parameter(arguments.kwarg, None, "**", bound))
-        return tuple(parameters)
+    def receive(self, scope: Scope, owner: str, decorators: Sequence[str]) -> None:
+        """Say what the first parameter of a method is."""
+        if "builtins.staticmethod" not in decorators:
+            own = Ref(self.prefix + owner)
+            scope.slots[0] = own if "builtins.classmethod" in decorators else self.classes[owner].instance
 
-    def parameter(
-        self, argument: ast.arg, default: ast.expr | None, kind: str, bound: dict[str, Value | None]
-    ) -> Parameter:
-        """A parameter; what its name means in the function is noted in `bound`."""
-        name = argument.arg
-        annotated = argument.annotation
-        annotation = self.annotated(annotated) if annotated is not None else ""
+    def parameters(self, function: Lowered, scope: Scope) -> tuple[Parameter, ...]:
+        """The parameters of a function or method; what they are in it is noted in its scope."""
+        given = function.header.parameters
+        return tuple([self.parameter(function, slot, one, scope) for slot, one in enumerate(given)])
+
+    def parameter(self, function: Lowered, slot: int, given: Given, scope: Scope) -> Parameter:
+        """A parameter; what it is in the function is noted in its scope."""
+        name = function.text(slot)
+        kind = "*" if given.kind == REST else "**" if given.kind == OTHERS else ""
+        annotation = self.annotation(given.annotation)
         value = span = None
-        if default is not None:
-            before = len(self.steps)
-            value = self.value(default)
-            if len(self.steps) > before and type(default) in (ast.Call, ast.Dict):
-                self.steps[before:] = [s for s in self.steps[before:] if not self.describes(s)]
+        if given.default >= 0:
+            value = self.valued(given.default)
+            self.leave_out(given.default)
             if name_may_seed(name):
-                span = span_of(argument)
+                span = Span(*function.span_of_parameter(slot))
         if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
-            bound[name] = Instance(annotation, "" if annotation in KINDS else name)
+            scope.slots[slot] = Instance(annotation, "" if annotation in KINDS else name)
         else:
-            bound[name] = Param(name, value)
-        return Parameter(name, value, annotation, kind, span, default is None and not kind)
+            scope.slots[slot] = Param(name, value)
+        return Parameter(name, value, annotation, kind, span, given.default < 0 and not kind)
 
-    def describes(self, step: Step) -> bool:
-        """Whether a step says what is to be built; where that is a parameter's default, nothing builds it there."""
-        return type(step) is int and step >= 0 and self.sites[step].kind in ("config", "registry")
+    def leave_out(self, default: int) -> None:
+        """Leave out the steps that say what is to be built: where that is a parameter's default, nothing builds it there."""
+        if self.ops[default][0] not in (op.CALL, op.DICT):
+            return
+        inside = {(self.scope.function.number, part) for part in self.scope.function.within(default)}
+        self.steps[:] = [
+            step
+            for step in self.steps
+            if type(step) is not int
+            or step < 0
+            or self.sites[step].kind not in ("config", "registry")
+            or self.places[step] not in inside
+        ]
 
-    @of_statement(ast.ClassDef)
-    def _class(self, node: ast.ClassDef) -> None:
-        name = self.inside(node.name)
-        decorators = tuple(self.expression(decorator) for decorator in node.decorator_list)
-        for decorator in node.decorator_list:
+    @of(op.CLASS)
+    def _class(self, at: int, operation: Op) -> Value | None:
+        function = self.code.function(operation[1])
+        name = self.inside(function.name)
+        given = self.scope.function.call(at)
+        made = [self.made[decorator] for decorator in operation[3 : 3 + operation[2]]]
+        for decorator in operation[3 : 3 + operation[2]]:
             self.registered(decorator, self.prefix + name)
-        bases = tuple(self.expression(base) for base in node.bases)
-        for keyword in node.keywords:
-            value = self.expression(keyword.value)
-            if keyword.arg in ("metaclass", None) and value != Ref("abc.ABCMeta"):
-                decorators = (*decorators, value)
-        body = self.classes[name] = ClassBody(name, bases, decorators, Instance(self.prefix + name))
-        outer, within = self.scope, self.within
-        outer.bind(node.name, Ref(f"{self.module}.{name}"))
-        self.scope = Scope("class", outer, outer.function, name)
-        self.block(node.body)
-        for attribute, value in self.scope.names.items():
+        for word, value in (*given.named.items(), *(("metaclass", value) for value in given.unpacked)):
+            if word == "metaclass" and self.made[value] != Ref("abc.ABCMeta"):
+                made.append(self.made[value])
+        bases = tuple([self.made[base] for base in given.positional])
+        body = self.classes[name] = ClassBody(name, bases, tuple(made), Instance(self.prefix + name))
+        scope, within = Scope("class", function, self.scope, self.scope.number, name), self.within
+        self.run_inside(scope)
+        self.within = within
+        for attribute, kept in scope.bound().items():
             if attribute not in body.methods:
-                body.attribute(attribute, value)
-        for statement in node.body:
-            if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
-                target = statement.target if isinstance(statement, ast.AnnAssign) else statement.targets[0]
-                if type(target) is ast.Name and name_may_seed(target.id):
-                    body.places[target.id] = span_of(statement)
-        self.scope, self.within = outer, within
-
-    @of_expression(ast.Lambda)
-    def _lambda(self, node: ast.Lambda) -> Value | None:
-        self.use = ""
-        scope = self.scope
-        # Counted in what stands around it: lines that move give it no other name.
-        siblings = self.lambdas.setdefault(self.around(), {})
-        number = siblings.setdefault((node.lineno, node.col_offset), len(siblings) + 1)
-        name = self.inside(f"<lambda:{number}>")
-        if scope.kind == "class":
-            # A lambda in a class body is no method; what it binds stays unknown.
-            scope = self.scope
-            self.scope = Scope("function", scope, scope.function, scope.owner)
-            self.define(node, name, ())
-            self.scope = scope
-        else:
-            self.define(node, name, ())
-        return Ref(f"{self.module}.{name}")
+                body.attribute(attribute, kept)
+        return Ref(self.prefix + name)
 
 
 def name_of(decorator: Value | None) -> str:
     """The name of a decorator, called or not."""
     value = decorator.of if isinstance(decorator, Result) else decorator
     return value.name if isinstance(value, Ref) else ""
+
+
+def is_deferred(function: Lowered) -> bool:
+    """Whether calling a function runs nothing yet: a generator function, or a coroutine."""
+    return bool(function.header.kind & (ASYNC | GENERATOR))

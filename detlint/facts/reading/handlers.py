@@ -1,40 +1,37 @@
-"""Which method reads which kind of node, and which says what a call of a known function gives.
+"""Which method reads which kind of op, and which says what a call of a known function gives.
 
-The methods enter themselves, each where it is defined; those of a layer above stand instead of those below.
+The methods enter themselves, each where it is defined.
 """
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from detlint.facts.model import Arg, Value
+from detlint.ir.ops import NAMES
+from detlint.ir.uses import Op
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+Handler = Callable[[Any, int, Op], Value | None]
 
-STATEMENTS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {}
-EXPRESSIONS: Final[dict[type[ast.AST], Callable[[Any, Any], Value | None]]] = {}
-"""Every kind of node has its handler, so that none needs to be asked for twice."""
-SPECIAL: Final[dict[str, Callable[[Any, ast.Call, list[Arg]], Value | None]]] = {}
+
+def _nothing(reading: object, at: int, operation: Op) -> None:
+    """What is read of ops that say nothing."""
+
+
+OPS: Final[list[Handler]] = [_nothing] * (max(NAMES) + 1)
+"""By the code of an op: what reads it, and says what value it gives."""
+SPECIAL: Final[dict[str, Callable[[Any, int, list[Arg]], Value | None]]] = {}
 """Functions whose meaning the reader itself needs."""
 
 
-def of_statement(*kinds: type[ast.AST]) -> Callable[[_F], _F]:
-    """Makes a method the one that reads these kinds of statements."""
+def of(*codes: int) -> Callable[[_F], _F]:
+    """Makes a method the one that reads ops of these codes."""
 
     def enter(method: _F) -> _F:
-        STATEMENTS.update(dict.fromkeys(kinds, method))
-        return method
-
-    return enter
-
-
-def of_expression(*kinds: type[ast.AST]) -> Callable[[_F], _F]:
-    """Makes a method the one that reads these kinds of expressions, and says what they are known to be."""
-
-    def enter(method: _F) -> _F:
-        EXPRESSIONS.update(dict.fromkeys(kinds, method))
+        for code in codes:
+            OPS[code] = method
         return method
 
     return enter

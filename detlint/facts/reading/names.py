@@ -1,73 +1,59 @@
-"""Names and attributes: what they stand for, and what reading them runs."""
+"""Names, attributes and imports: what they stand for, and what reading them runs."""
 
 from __future__ import annotations
 
-import ast
-from typing import Any, Final
+from typing import Any
 
-from detlint.facts import loops, unbound
-from detlint.facts.loops import dotted
+from detlint.facts import unbound
 from detlint.facts.model import Branch, Const, Either, Instance, Member, Param, Ref, Result, Value
-from detlint.facts.nodes import walk
-from detlint.facts.reading.handlers import EXPRESSIONS, of_expression, of_statement
+from detlint.facts.reading.handlers import of
 from detlint.facts.reading.tests import Tests
-from detlint.facts.reading.values import LONGEST_TEXT, WITHOUT_PARTS, constant, member
+from detlint.facts.reading.values import WITHOUT_PARTS, constant, member
 from detlint.facts.scope import MISSING
-
-SHOWN: Final = frozenset({"shown", "argument:builtins.print", *(f"argument:?.{level}" for level in loops.LEVELS)})
-"""What shows people what it is handed: which part of it, is no matter."""
-_MAY_SKIP: Final = frozenset({
-    ast.BoolOp, ast.Compare, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.Lambda, ast.ListComp, ast.SetComp,
-})  # fmt: skip
-"""Kinds of expressions that may not read all names in them."""
-_KEEPS: Final = ("argument:", "assigned:", "returned", "written")
-"""How the uses of a text begin that may be more than shown."""
-_ERRORS: Final = ("Error", "Exception", "Warning")
+from detlint.ir import ops as op
+from detlint.ir.uses import Op
 
 
 class Names(Tests):
     """Reads names, attributes and imports."""
 
-    __slots__ = ()
+    # -- imports ----------------------------------------------------------------------------------------------------------------
 
-    def follow(self, name: str) -> None:
-        """Note how a name is used; what it is assigned to holds the same."""
-        name = self.anew.get(name, name)
-        self.fates.setdefault(name, []).append(self.use)
-        if "assigned:" in self.use:
-            self.judged += 1
-
-    @of_statement(ast.Import)
-    def _import(self, node: ast.Import) -> None:
-        for alias in node.names:
-            self.imports.add(alias.name)
-            self.takes(alias.name)
-            self.run(alias.name)
-            if alias.asname:
-                self.scope.bind(alias.asname, Ref(alias.name))
-            else:
-                root = alias.name.partition(".")[0]
-                self.scope.bind(root, Ref(root))
-
-    @of_statement(ast.ImportFrom)
-    def _import_from(self, node: ast.ImportFrom) -> None:
-        source = node.module or ""
-        if node.level:
+    @of(op.IMPORT)
+    def _import(self, at: int, operation: Op) -> Value | None:
+        _, row, level, first = operation
+        name = self.strings[row]
+        if level and self.ends_cell(at):
+            return None
+        following = self.ops[at + 1]
+        if following[0] == op.STORE and following[2] == at:
+            self.imports.add(name)
+            self.takes(name)
+            self.run_module(name)
+            return Ref(name.partition(".")[0] if first else name)
+        if level:
             parts = self.module.split(".")
-            keep = len(parts) - node.level + (1 if self.package else 0)
-            source = ".".join([*parts[: max(keep, 0)], *([source] if source else [])])
-        prefix = f"{source}." if source else ""
-        self.takes(source)
-        for alias in node.names:
-            if alias.name == "*":
-                self.stars.append(source)
-                self.imports.add(source)
-                self.run(source)
-            else:
-                name = prefix + alias.name
-                self.imports.add(name)
-                self.run(name)
-                self.scope.bind(alias.asname or alias.name, Ref(name))
+            keep = len(parts) - level + (1 if self.package else 0)
+            name = ".".join([*parts[: max(keep, 0)], *([name] if name else [])])
+        self.takes(name)
+        return Ref(name)
+
+    @of(op.MEMBER)
+    def _member(self, at: int, operation: Op) -> Value | None:
+        module, name = self.made[operation[1]], self.strings[operation[2]]
+        assert isinstance(module, Ref)
+        full = f"{module.name}.{name}" if module.name else name
+        self.imports.add(full)
+        self.run_module(full)
+        return Ref(full)
+
+    @of(op.STAR_IMPORT)
+    def _star(self, at: int, operation: Op) -> None:
+        module = self.made[operation[1]]
+        assert isinstance(module, Ref)
+        self.stars.append(module.name)
+        self.imports.add(module.name)
+        self.run_module(module.name)
 
     def takes(self, module: str) -> None:
         """Note that a module is imported: one in `code` can only be the program's, since the standard library's has none."""
@@ -75,7 +61,7 @@ class Names(Tests):
         if dot and root in WITHOUT_PARTS:
             self.foreign -= {root}
 
-    def run(self, name: str) -> None:
+    def run_module(self, name: str) -> None:
         """Note that an import runs a module here, if it may be one of the program's, or that its library has no such."""
         root = name.partition(".")[0]
         if root in self.catalog.key_roots:
@@ -86,124 +72,68 @@ class Names(Tests):
                 self.runs.append(name)
             self.steps.append(self.ran[name])
 
-    @of_statement(ast.Global)
-    def _global(self, node: ast.Global) -> None:
-        if self.scope.kind == "function":
-            self.scope.globals.update(node.names)
+    # -- names ------------------------------------------------------------------------------------------------------------------
 
-    @of_expression(ast.JoinedStr)
-    def _joined(self, node: ast.JoinedStr) -> None:
-        kept = self.use.startswith(_KEEPS) and self.use not in SHOWN and not self.use.endswith(_ERRORS)
-        for part in node.values:
-            if type(part) is ast.FormattedValue and type(part.value) is not ast.Name:
-                # Which one of some files a text names that isn't only shown is up to their order.
-                self.use = "" if kept and type(part.value) is ast.Subscript else "shown"
-                self.expression(part.value)
-        self.use = ""
+    @of(op.CONST)
+    def _constant(self, at: int, operation: Op) -> Value | None:
+        return constant(self.code.constants[operation[1]])
 
-    @of_expression(ast.Slice)
-    def _slice(self, node: ast.Slice) -> None:
-        for part in (node.lower, node.upper, node.step):
-            if part is not None and type(part) is not ast.Constant:
-                self.expression(part)
-
-    @of_expression(ast.Constant)
-    def _constant(self, node: ast.Constant) -> Value | None:
-        self.use = ""
-        value = node.value
-        if type(value) is str and len(value) <= LONGEST_TEXT and value.isascii():
-            return Const(value)
-        return constant(value)
-
-    @of_expression(ast.Name)
-    def _name(self, node: ast.Name) -> Value | None:
-        name = node.id
-        if self.use:
-            if name in self.fates or name in self.kept_names:
-                self.follow(name)
-            self.use = ""
-        names = self.scope.names
-        if name in names:
-            return names[name]
-        found = self.scope.look_up(name)
+    @of(op.LOAD)
+    def _name(self, at: int, operation: Op) -> Value | None:
+        found = self.scope.look_up(operation[1])
         if found is MISSING:
-            if self.stars:
-                return Ref(self.prefix + name)
-            self.misses(name)
+            name = self.scope.names[operation[1]]
+            if name.slot < 0 or name.owner == 0:
+                text = self.strings[name.text]
+                if self.stars:
+                    return Ref(self.prefix + text)
+                self.misses(text)
             return None
         return found  # type: ignore[return-value]
 
     def misses(self, name: str) -> None:
         """Note that a name is read that nothing has bound so far: if nothing in the file ever does, that raises. At the top level it
         may be what somebody has left out who shows the rest."""
-        if self.unsure or not self.may_miss() or not self.is_unbound(name):
+        if self.unsure or self.stars or not self.is_unbound(name):
             return
-        if self.scope.kind == "module" and self.excerpt is None and self.tree is not None:
+        if self.scope.kind == "module" and self.excerpt is None:
             self.excerpt = unbound.is_excerpt(self.code, self.bound or set())
         if self.scope.kind != "module" or not self.excerpt:
             self.steps.append(Branch("raise", Const(name), ()))
 
-    def may_miss(self) -> bool:
-        """Whether a name that is read here may be one that nothing binds."""
-        return self.tree is not None and self.bound is not None and not self.stars
-
     def is_unbound(self, name: str) -> bool:
         """Whether nothing in the file binds a name that no scope has so far."""
-        if not self.bound and self.tree is not None and not name.startswith("__"):
+        if self.bound is not None and not self.bound and not name.startswith("__"):
             self.bound = unbound.bound(self.code)
         return self.bound is not None and not name.startswith("__") and name not in self.bound
 
-    def surely_misses(self, statement: ast.stmt) -> bool:
-        """Whether a statement surely reads a name that nothing binds."""
-        nodes = [*walk(statement)] if type(statement) in (ast.Assign, ast.Expr) else []
-        if any(type(node) in _MAY_SKIP for node in nodes):
-            return False
-        read = [node.id for node in nodes if type(node) is ast.Name and type(node.ctx) is ast.Load]
-        missing = {name for name in read if self.scope.look_up(name) is MISSING}
-        if missing and self.definition is not None:  # most of them the function binds, which is soon looked through
-            missing -= self.bound_here()[0].keys()
-        return any(map(self.is_unbound, missing))
+    # -- attributes -------------------------------------------------------------------------------------------------------------
 
-    @of_expression(ast.Attribute)
-    def _attribute(self, node: ast.Attribute, called: bool = False) -> Value | None:
-        """An attribute; one that is `called` is a method sooner than a property."""
-        # Chains are followed without recursion: generated code has chains thousands of links long.
-        base = node.value
-        kind = type(base)
-        if self.kept_names and self.use and (name := dotted(node)) in self.kept_names:
-            self.follow(name)
-            self.use = ""
-        if self.lacking and not self.unsure:
-            self.lack(node)
-        if kind is not ast.Attribute:
-            value = EXPRESSIONS[kind](self, base)
-            if value is None:
-                return None
-            if not called:
-                self.read(value, node.attr, value, node.attr)
-            elif node.attr == "get" and self.shared(base, value) is not value:
-                return Member(Ref(self.prefix + base.id), "get")  # type: ignore[attr-defined]
-            return Ref(f"{value.name}.{node.attr}") if type(value) is Ref else member(value, node.attr)
-        attributes = [node.attr]
-        while type(base) is ast.Attribute:
-            attributes.append(base.attr)
-            base = base.value
-        value = root = self.expression(base)
-        path = ""
-        while attributes and value is not None:
-            attr = attributes.pop()
-            path = f"{path}.{attr}" if path else attr
-            if attributes or not called:
-                self.read(root, path, value, attr)
-            value = member(value, attr)
-        return value
+    @of(op.ATTR)
+    def _attribute(self, at: int, operation: Op) -> Value | None:
+        """An attribute; one that is called is a method sooner than a property."""
+        base, attr = operation[1], self.strings[operation[2]]
+        if self.lacking and not self.unsure and self.scope.function.span(at) in self.lacking:
+            self.steps.append(Branch("raise", Const(attr), ()))
+        value = self.made[base]
+        if value is None:
+            return None
+        root, path = self.chains.get(base, (value, ""))
+        path = f"{path}.{attr}" if path else attr
+        self.chains[at] = root, path
+        if at not in self.callees:
+            self.read(root, path, value, attr)
+        elif attr == "get" and (table := self.shared(base, value)) is not value:
+            return Member(table, "get")  # type: ignore[arg-type]
+        made = member(value, attr)
+        if attr in self.mentioned and type(made) is Ref and not self.scope.function.users[at]:
+            self.mentions(made, at)
+        return made
 
-    def lack(self, node: ast.Attribute) -> None:
-        """Note that an option is read which the command line doesn't have, at the root of a chain of attributes."""
-        while isinstance(node.value, ast.Attribute):
-            node = node.value
-        if (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset) in self.lacking:
-            self.steps.append(Branch("raise", Const(node.attr), ()))
+    def mentions(self, value: Ref, at: int) -> None:
+        """Note a statement that only names a function."""
+        if self.catalog.canonical(value.name) in self.catalog.mentions:
+            self.site("mention", value, (), at)
 
     def read(self, root: Value | None, path: str, base: Value, attr: str) -> None:
         """Note that an attribute is read that may be a property; it is known by the first name of the chain, and the rest."""
@@ -221,7 +151,7 @@ class Names(Tests):
 
     def is_mask(self, value: Value) -> bool:
         """Whether a tensor is called a mask; in another shape or type it stays one."""
-        return type(value) in (Instance, Param) and value.name.endswith(self.masks)  # type: ignore[union-attr]
+        return type(value) in (Instance, Param) and value.name.endswith(self.catalog.masks)  # type: ignore[union-attr]
 
     def may_run(self, base: Value, attr: str) -> bool:
         """Whether an attribute may be a property of one of the program's classes."""

@@ -21,8 +21,6 @@ from detlint.facts.model import (
     Partial,
     Ref,
     Result,
-    Site,
-    Span,
     Value,
     options,
 )
@@ -220,11 +218,3 @@ def without(base: Value | None, key: object) -> Value | None:
         return None
     kept = {k: v for k, v in zip(base.keys, base.values, strict=True) if k != key}
     return Mapping(tuple(kept), tuple(kept.values()))
-
-
-def span_of(node: Any) -> Span:
-    return Span(node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-
-
-def with_use(site: Site, use: str) -> Site:
-    return Site(site.kind, site.target, site.args, site.span, site.function, site.within, use)

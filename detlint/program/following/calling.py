@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Set
 from functools import partial
 from typing import Final
@@ -28,14 +27,10 @@ from detlint.program.following.state import State
 from detlint.program.following.steps import is_text
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
-from detlint.program.values import Arguments, Frame, Origin
+from detlint.program.values import Arguments, Frame, Origin, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
-# Parameters whose value may decide on a seed; others are the same to the flow whatever they are given.
-DECIDING: Final = re.compile(
-    r"seed|determin|reprod|random|rng|generator|^(?:args|opts?|options|cfg|config|conf|hparams)$", re.I
-)
 
 
 class Calling(Effects):
@@ -158,7 +153,9 @@ class Calling(Effects):
         wrapper = self.wrapper(module, function, bare)
         if receiver and function.name.endswith(".__init__"):
             named = self.naming(module, function, given)
-            handed = {f"{receiver}.{k}": v for k, v in given.items() if k in named or self.decides(k, v)}
+            handed = {
+                f"{receiver}.{k}": v for k, v in given.items() if k in named or self.decides(module, function, k, v)
+            }
             self.values.handed.update(handed)
             made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
             if place is None or not self.is_left_alone(receiver, place):
@@ -172,7 +169,7 @@ class Calling(Effects):
         deciding = {
             k: v
             for k, v in environment.items()
-            if k in naming or is_text(v) or isinstance(v.value, Mapping) or self.decides(k, v)
+            if k in naming or is_text(v) or isinstance(v.value, Mapping) or self.decides(module, function, k, v)
         }
         self.import_module(module)
         key = (
@@ -270,7 +267,9 @@ class Calling(Effects):
         asked |= self.naming(module, function, given)
         tables = {k for k, v in given.items() if isinstance(v.value, Mapping)}
         asked |= tables & self.flow.unpacked(module, function) if tables else tables
-        unknown = {k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(k, v))}
+        unknown = {
+            k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(module, function, k, v))
+        }
         return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
     def naming(self, module: Module, function: Function, given: dict[str, Origin]) -> Set[str]:
@@ -278,10 +277,13 @@ class Calling(Effects):
         said = {name for name, origin in given.items() if _may_name(origin.value)}
         return said & self.flow.naming(module, function) if said else said
 
-    def decides(self, name: str, origin: Origin) -> bool:
+    def decides(self, module: Module, function: Function, name: str, origin: Origin) -> bool:
         """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
         made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
-        return made in self.flow.deciding or _decides(name, origin, self.names)
+        parsed = isinstance(origin.value, (Result, Member)) and is_parsed(origin.value)
+        if parsed or made in self.flow.deciding or _decides(origin, self.names):
+            return True
+        return origin.value is not None and name in self.flow.seeding.by(module, function)
 
     def wrapper(
         self, module: Module, function: Function, bare: int
@@ -305,7 +307,7 @@ class Calling(Effects):
         return None
 
 
-def _decides(name: str, origin: Origin, names: set[str]) -> bool:
+def _decides(origin: Origin, names: set[str]) -> bool:
     """Whether what a parameter was given may change what the function does to streams.
 
     Args:
@@ -318,12 +320,10 @@ def _decides(name: str, origin: Origin, names: set[str]) -> bool:
         return True
     if isinstance(value, Either):
         known = isinstance(by_option(value)[1], Const)
-        return known or any(isinstance(o, (Ref, Partial)) for o in value.options) or DECIDING.search(name) is not None
+        return known or any(isinstance(o, (Ref, Partial)) for o in value.options)
     if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
-    if isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name:
-        return True
-    return DECIDING.search(name) is not None
+    return isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name
 
 
 def _may_name(value: Value | None) -> bool:

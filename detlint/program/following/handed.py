@@ -242,7 +242,8 @@ class Handed(Calling):
         """
         for module, function, _ in self.flow.callees(value):
             given = self.arguments(self.frame, arguments, value, module, function)
-            key = (function.name, how, pool, repr({k: v.value for k, v in given.items() if self.decides(k, v)}))
+            deciding = {k: v.value for k, v in given.items() if self.decides(module, function, k, v)}
+            key = (function.name, how, pool, repr(deciding))
             if key in self.started:
                 continue
             self.started.add(key)
