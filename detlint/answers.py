@@ -5,7 +5,7 @@ What they rest on are marks, which `changes.py` touches where it sees that a pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,6 +13,7 @@ import msgspec
 from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
 from detlint.marks import body, passages, top, trained, way
+from detlint.moved import LINE, Lines, moved
 from detlint.program.outcome import Outcome
 from detlint.state import Packed, State, decode, encode
 
@@ -77,6 +78,17 @@ class Known(Database):
         for path in tops:
             top(self, path)
 
+    def move(self, files: Mapping[str, Lines]) -> None:
+        """Take it that an edit has only moved lines in some files."""
+        names = self.resting_on((body, (path,)) for path in files)
+        for asked, key in names:
+            said: Judged | list[Followed] | None = self.before(asked, *key)
+            new = [_moved(one, files) for one in (said if isinstance(said, list) else [said]) if one is not None]
+            if said is None or None in new:
+                self.restate((asked, key), None)
+            else:
+                self.restate((asked, key), new if isinstance(said, list) else new[0])
+
     def keep(self) -> None:
         """Write all of it to the storage."""
         packed = self.packed  # of the same imports, as long as nobody has put others there
@@ -109,3 +121,11 @@ def judged(db: Database, path: str) -> Judged:
 def _known(db: Database) -> Known:
     assert isinstance(db, Known)
     return db
+
+
+def _moved(answer: Followed | Judged, files: Mapping[str, Lines]) -> Followed | Judged | None:
+    """An answer with the places that it has now; None where it names lines in so many words."""
+    if isinstance(answer, Followed) and LINE in answer.outcome.stops:
+        return None
+    findings = moved(answer.findings, files)
+    return msgspec.structs.replace(answer, findings=findings) if findings is not None else None

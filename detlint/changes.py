@@ -17,6 +17,7 @@ from detlint.facts.store import File, Store
 from detlint.ir.words import NONE, STAR, Words
 from detlint.model.documents import Documents
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
+from detlint.moved import Lines, Said, lines_moved
 from detlint.program.index import Index
 from detlint.program.links import Links, registered
 from detlint.program.modules import ModuleNames, Modules
@@ -98,9 +99,27 @@ class Changes(NamedTuple):
                 return True
         return False
 
+    def moved(self) -> dict[str, Lines]:
+        """The files in which an edit has only moved lines, or changed comments."""
+        found = {path: self._lines(path) for path in self._edited()}
+        return {path: lines for path, lines in found.items() if lines is not None}
+
+    def _edited(self) -> set[str]:
+        files = self.store.files
+        return {path for path, row in self.before.files.items() if path in files and files[path].key != row.key}
+
+    def _lines(self, path: str) -> Lines | None:
+        keys = self.before.files[path].key, self.store.files[path].key
+        facts, code = map(self.store.known, keys), map(self.store.known_ir, keys)
+        then, now = (
+            Said(one, ir) if one is not None and ir is not None else None for one, ir in zip(facts, code, strict=True)
+        )
+        return lines_moved(then, now) if then is not None and now is not None else None
+
     def touched(
         self,
         led: Mapping[str, Collection[str] | None],
+        moved: Set[str],
         asked: Iterable[str],
         sought: Iterable[tuple[str, str]],
     ) -> Iterator[tuple[Mark[...], tuple[str, ...]]]:
@@ -108,12 +127,13 @@ class Changes(NamedTuple):
 
         Args:
             led: the files in which names may lead elsewhere although they are as they were, as `led_elsewhere` says.
+            moved: those in which nothing was edited but where it stands.
             asked: the names whose users were searched for.
             sought: the words that were looked for in texts, with how the paths of these begin.
         """
         before, files = self.before, self.store.files
         led = {path: words for path, words in led.items() if path in files}  # what nothing imports any more isn't read
-        edited = {path for path, row in before.files.items() if path in files and files[path].key != row.key}
+        edited = self._edited() - moved
         changed = edited | (files.keys() ^ before.files.keys())
         if not changed and not led:
             return

@@ -348,7 +348,9 @@ class Run:
             known.distrust()
         else:
             asked, sought = (name for (name,) in known.marked(users)), known.marked(saying)
-            known.touch([*changes.touched(led, asked, sought)])
+            same = changes.moved()
+            known.move({path: lines for path, lines in same.items() if any(line != to for line, to in lines.items())})
+            known.touch([*changes.touched(led, same.keys(), asked, sought)])
             state.ways, state.looks, state.others = before.ways, before.looks, before.others
             state.folders = {folder: self.modules.renewed(folder, *was) for folder, was in before.folders.items()}
             state.missed, state.hidden = before.missed, before.hidden if changes.still_hidden() else {}

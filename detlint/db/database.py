@@ -313,6 +313,30 @@ class Database:
             self._touched |= nodes
             self._dirty = True
 
+    def resting_on(self, marks: Iterable[tuple[Mark[...], Key]]) -> list[Name]:
+        """The questions whose answers rest on some marks by themselves, and may hold; others are computed again."""
+        graph = self._graph
+        nodes = {node for one, key in marks if (node := graph.find(digest(one.text(key)))) is not None}
+        askers = [node for node in graph.askers(nodes) if node not in graph.red] if nodes else []
+        graph.red.update(node for node in askers if self._name(node) is None)
+        return [name for node in askers if (name := self._name(node)) is not None]
+
+    def restate(self, name: Name, value: Any) -> None:
+        """Give an answer the value that it would have if it was computed again, or None: that isn't known. It counts from the next
+        revision on."""
+        asked, key = name
+        text = asked.text(key)
+        node = self._graph.find(digest(text))
+        assert node is not None
+        self._table(asked).pop(key, None)
+        self._held.pop(node, None)
+        if value is None:
+            self._graph.red.add(node)
+        else:
+            data = asked.encode(value)
+            self._put(digest(text), print_of(text, data), self._graph.needs[node])
+            self._keep(node, text, data)
+
     def marked(self, asked: Mark[...]) -> Iterator[Key]:
         """The keys of a mark that answers may rest on."""
         for text in self._graph.marks.values():

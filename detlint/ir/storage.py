@@ -61,6 +61,12 @@ def span_of(ir: FileIR, function: int, at: int) -> Span:
     return lines[place], columns[place], end_lines[place], end_columns[place]
 
 
+def lines_of(ir: FileIR) -> tuple[list[object], list[int]]:
+    """Where the ops of a file stand: all but the lines, and the lines."""
+    starts, (lines, columns, end_lines, end_columns) = _columns(ir.spans)
+    return [starts, columns, end_columns], [*lines, *end_lines]
+
+
 def encoded_body(names: Sequence[tuple[int, int, int]], ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
     """A function as `body_of` reads it; names as in `Name`."""
     return msgspec.Raw(_ENCODER.encode((names, ops)))
