@@ -7,7 +7,6 @@ docs/catalog.md describes the keys. Everything here is mechanism: no API is name
 from detlint.catalog.entries import (
     CODE,
     HARDWARE,
-    JUDGED_BY_USE,
     OF_TYPES,
     OPEN_SEED,
     RAISES,
@@ -43,7 +42,6 @@ from detlint.catalog.sources import parse
 __all__ = [
     "CODE",
     "HARDWARE",
-    "JUDGED_BY_USE",
     "OF_TYPES",
     "OPEN_SEED",
     "RAISES",

@@ -40,9 +40,6 @@ SHUFFLED = "DET302"
 UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 
-JUDGED_BY_USE = UNORDERED | {"DET103"}
-"""Rules whose findings depend on what becomes of a call's result."""
-
 RAISES = "raises"
 
 REMOVED = "removed"

@@ -11,13 +11,11 @@ import msgspec
 
 from detlint.catalog.compiled import Compiled
 from detlint.catalog.entries import (
-    JUDGED_BY_USE,
     OPEN_SEED,
     RAISES,
     REMOVED,
     SHUFFLED,
     TRANSFORM,
-    UNORDERED,
     UNSUPPORTED,
     Entry,
     Factory,
@@ -309,11 +307,6 @@ class Catalog:
         return self.with_context("only-draws")
 
     @cached_property
-    def only_drawing_words(self) -> frozenset[str]:
-        """The last components of these names, and of their aliases."""
-        return self.last(self.only_drawing)
-
-    @cached_property
     def loading(self) -> frozenset[str]:
         """What loads weights, by its last component."""
         return self.last(self.with_context("loads-weights"))
@@ -342,11 +335,6 @@ class Catalog:
     def inputs(self) -> frozenset[str]:
         """Names of parameters that are handed data."""
         return frozenset(name for framework in self.frameworks for name in framework.inputs)
-
-    @cached_property
-    def layer_prefixes(self) -> tuple[str, ...]:
-        """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
-        return tuple(sorted({name for framework in self.frameworks for name in framework.layers}))
 
     @cached_property
     def networks(self) -> frozenset[str]:
@@ -431,12 +419,6 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.makes)
 
     @cached_property
-    def makes_layers(self) -> frozenset[str]:
-        """The base classes of layers and of networks, and what else makes one."""
-        bases = frozenset(framework.module for framework in self.frameworks) - {""}
-        return bases.union(*(entry.names for entry in self.entries if entry.returns in bases))
-
-    @cached_property
     def assembles(self) -> frozenset[str]:
         """Libraries whose objects do nothing before they are used."""
         return frozenset(name for framework in self.frameworks for name in framework.assembles)
@@ -500,11 +482,6 @@ class Catalog:
     def selecting(self) -> frozenset[str]:
         """What selects so many of what it is given, each once."""
         return self.with_context("selects")
-
-    @cached_property
-    def bounded_words(self) -> frozenset[str]:
-        """The last components of all these."""
-        return self.last(self.drawing_below | self.drawing_up_to | self.selecting)
 
     @cached_property
     def shuffled_words(self) -> frozenset[str]:
@@ -638,17 +615,6 @@ class Catalog:
         """The methods of tensors among some names."""
         split = (name.rpartition(".") for name in names)
         return frozenset(last for owner, _, last in split if owner in self.tensors)
-
-    @cached_property
-    def ordered_words(self) -> frozenset[str]:
-        """The last component of what is judged by what becomes of its result."""
-        judged = (e for e in self.entries if e.rule in JUDGED_BY_USE or e.becomes or "picks" in e.contexts)
-        return self.last(name for entry in judged for name in entry.names)
-
-    @cached_property
-    def listing_words(self) -> frozenset[str]:
-        """The last components of what gives items in no order."""
-        return self.last(name for entry in self.entries if entry.rule in UNORDERED for name in entry.names)
 
     @cached_property
     def ordering(self) -> frozenset[str]:

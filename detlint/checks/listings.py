@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from detlint.catalog import Catalog
+from detlint.catalog import UNORDERED, Catalog
 from detlint.checks.match import Matcher
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
@@ -46,8 +46,6 @@ _ALIASES: Final = frozenset({op.ATTR, op.ITEM, op.LOAD, op.PART, op.FOR})
 """Codes of what gives an object that somebody else has, too."""
 _NAMES: Final = frozenset({op.STORE, op.SET_ATTR})
 _ASK: Final = frozenset({op.COMPARE, op.UNARY, op.IF, op.UNTIL, op.ASSERT})
-LISTS: Final = frozenset({"DET305", "DET306"})
-"""The rules of listings, and of results as they come."""
 NESTED: Final = "nested"
 """Entries in this context list things that hold listings themselves."""
 NOTHING: Final = 0
@@ -498,6 +496,6 @@ class _Order(msgspec.Struct):
         """Whether what a function gives back is nothing but the items, each of them whole, and none a listing itself."""
         program = self.program
         found = [match.entry for match in program.matcher.matches(program.module, program.site) if not self.depth]
-        whole = any(e.rule in LISTS for e in found) and not any(NESTED in e.contexts for e in found)
+        whole = any(e.rule in UNORDERED for e in found) and not any(NESTED in e.contexts for e in found)
         yields = any(True for _ in self.function.each(op.YIELD, op.YIELD_FROM))
         return whole and not self.packed and not yields

@@ -200,7 +200,7 @@ class Matcher:
         function = module.function_of(site)
         of, before, known = self._prepared(target)
         found = [
-            m for n, entries in self._named(of) for m in self._fulfilled(module, site, function, n, entries, before)
+            m for n, entries in self.named(of) for m in self._fulfilled(module, site, function, n, entries, before)
         ]
         return [match for match in found if match.entry not in known]
 
@@ -338,7 +338,7 @@ class Matcher:
                 return self._registered(name)
             if name in table:
                 return [(name, table[name])]
-            return self._named(self.target(module, index)) if site.kind == "registry" else []
+            return self.named(self.target(module, index)) if site.kind == "registry" else []
         target = self.target(module, index)
         if site.kind == "mention" and isinstance(target, Ref):
             return [(target.name, table.get(target.name, []))]
@@ -349,10 +349,10 @@ class Matcher:
         if isinstance(target, Either):
             function = module.function_of(site)
             others = [option for option in target.options if not left_out(module, function, option)]
-            found = [self._named(option) if option is not None else [] for option in others or target.options]
+            found = [self.named(option) if option is not None else [] for option in others or target.options]
             return self._alike(found) or self._copied(module, target)
         target = self._prepared(target)[0]
-        named = self._named(target) or self._copied(module, site.target) or self._copied(module, target)
+        named = self.named(target) or self._copied(module, site.target) or self._copied(module, target)
         return [(name, entries) for name, entries in named if self._has_kernel(target, entries)]
 
     def _alike(self, found: list[list[tuple[str, list[int]]]]) -> list[tuple[str, list[int]]]:
@@ -372,10 +372,11 @@ class Matcher:
         for path, thing in self.registered[name]:
             if thing.partition(".")[0] in self.catalog.scopes:
                 return [(name, self.catalog.registry[name])]
-            found.append(self._named(self.resolver.name(path, thing)))
+            found.append(self.named(self.resolver.name(path, thing)))
         return found[0] if all(found) else []
 
-    def _named(self, target: Value | None) -> list[tuple[str, list[int]]]:
+    def named(self, target: Value | None) -> list[tuple[str, list[int]]]:
+        """The names of a value that the catalog knows, with the numbers of their entries."""
         calls = self.catalog.calls
         if isinstance(target, Member) and target.base == UNKNOWN_RECEIVER:
             return [(target.attr, self.catalog.methods.get(target.attr, []))]
@@ -418,7 +419,7 @@ class Matcher:
         body = module.classes.get(inside)
         if body is not None and "__init__" not in body.methods:
             for base in self.resolver.bases(name):
-                found = self._named(Ref(base))
+                found = self.named(Ref(base))
                 if found:
                     own = self._own_rules(module, name, inside)
                     return [
@@ -641,7 +642,7 @@ class Matcher:
             of, before, _ = self._prepared(self.target(module, index))
             known[index] = [
                 Match(entry, name, False, passed, before)
-                for name, entries in self._named(of)
+                for name, entries in self.named(of)
                 for entry, verdict, passed in self._verdicts(
                     module, site, module.function_of(site), name, entries, before
                 )

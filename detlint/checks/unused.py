@@ -9,6 +9,7 @@ from detlint.facts.model import Branch, Either, Function, Instance, Member, Resu
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.model.classes import deriving
+from detlint.model.dynamic import COMING
 from detlint.model.readers import Counts, Readers, asks_for_any
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
@@ -34,6 +35,8 @@ def puts_names_together(
     names = frozenset(name.rpartition(".")[2] for name in (*module.functions, *module.classes, *module.facts.names))
 
     def comes(path: str) -> bool:
+        if not any(users.index.has_name(path, word) for word in COMING):
+            return False
         dynamic = users.dynamic(path)
         if dynamic is None:
             return path.endswith(".py")

@@ -198,14 +198,6 @@ class Site(Record, frozen=True):
     """The function that it stands in, as a position in `Facts.functions`; 0 is the module's top level."""
     within: tuple[int, ...] = ()
     """The calls that made the context managers around it, by position in `Body.sites`."""
-    use: str = ""
-    """What becomes of the result: `argument:NAME`, `assigned:NAME`, `put:NAME` (into an item), `loop` (`loop:A-B`: the sites of its body),
-    `data-loop:NAMES` (a loop that gathers into them; `+` before what may be a sum), `collected` (by a comprehension), `keyed:USE` (a table
-    by their names), `counted:USE`, `joined:USE` (by `str.join`), `logged` (by a loop that does nothing else), `ignored` (by a loop that
-    takes no more than the numbers of the items), `modulo:USE`, `returned` (`returned:inside`: in a list, tuple or table), `written` (to a
-    file), `tested`, `index`, `item` (a literal index), `turn` (the counter of a loop as index), `key` (it is the index itself), `shown`
-    (in a text that is put together), `kept` (under a name), `dropped`, `complete` (none of the weights that it loads is missing), `id`
-    (under a name that only tells runs or files apart), or nothing."""
 
 
 class Branch(Record, frozen=True):
@@ -310,13 +302,6 @@ class Option(Record, frozen=True):
     span: Span
 
 
-COMPLETE: Final = "complete"
-KEPT: Final = "kept"
-"""Words of `Site.use`."""
-ANEW: Final = "'"
-"""Stands behind a name that is bound anew; no identifier has it."""
-
-
 class Detail(Record, frozen=True):
     """What only matters of a function where its own file is checked."""
 
@@ -324,12 +309,6 @@ class Detail(Record, frozen=True):
     decorators: tuple[Value | None, ...] = ()
     options: dict[str, Option] = {}
     """Parameters that decorators fill from the command line (`@click.option("--seed")`)."""
-    ordered: tuple[str, ...] = ()
-    """Local names that the function puts in order (`x.sort()`, `sorted(x)`)."""
-    fates: dict[str, tuple[str, ...]] = {}
-    """Local names that hold what a site gave -> how they are used; words as in `Site.use`, `gathered` for those that a loop
-    fills, and `anew` where those are surely no parameters then. A name that is bound anew has an `ANEW` more behind it from there
-    to the end of the block: what was in it before isn't meant, but what is in it then may be, under the name with fewer of them."""
 
 
 class Class(Record, frozen=True):
@@ -389,8 +368,6 @@ class Body(Record, frozen=True):
     attributes that are read and may be properties."""
     keyed: tuple[int, ...] = ()
     """The functions that may handle random keys, by position."""
-    lists: bool = False
-    """Whether it says what functions do with their parameters, since it may list things in no order."""
     perhaps: tuple[int, ...] = ()
     """The sites that a run may pass over in their statement: `x.cpu() if moves else x`, `moves and x.cpu()`."""
 

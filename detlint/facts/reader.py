@@ -95,7 +95,6 @@ class Reader(Definitions):
             tuple(self.details),
             tuple(self.runs),
             tuple(self.keyed),
-            self.lists,
             tuple(self.perhaps),
         )
 

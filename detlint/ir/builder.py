@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final
 
@@ -22,16 +21,17 @@ Shadowed = list[tuple[str, Op | None, Op | None]]
 class File:
     """The tables of a file."""
 
-    __slots__ = ("bases", "constants", "functions", "imports", "strings", "waiting")
+    __slots__ = ("bases", "constants", "functions", "imports", "places", "strings")
 
     def __init__(self) -> None:
         self.strings: dict[str, int] = {}
         self.constants: dict[object, Op] = {}
         """The ops that give them, by what `constant_key` says: one op each, as most are there more than once."""
         self.functions: list[Builder] = []
-        self.waiting: deque[tuple[Builder, Body]] = deque()
-        """The functions and classes whose bodies are lowered after all that is around them, as the walk would be as deep as they are
-        nested otherwise."""
+        """Their bodies are lowered one after the other: the walk would be as deep as they are nested otherwise."""
+        self.places: list[int | None] = []
+        """Of the node of each op, and behind them of each parameter, the four numbers of its `Span`, all in one row, those of one function
+        behind those of the one before."""
         self.imports: list[tuple[int, int, int, str | None, str | None]] = []
         """As in `Import`, with what will be the last strings: no row of a string that an op has depends on the names of variables."""
         self.bases: dict[int, list[str | None]] = {}
@@ -66,7 +66,7 @@ class Builder:
     """A function, class body or module top level that is being lowered."""
 
     __slots__ = (
-        "beyond", "bound", "constants", "declared", "file", "given", "inner", "keys", "kind", "line", "name", "names",
+        "beyond", "body", "bound", "constants", "declared", "file", "given", "inner", "keys", "kind", "line", "name", "names",
         "number", "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
     )  # fmt: skip
 
@@ -88,10 +88,9 @@ class Builder:
         self.number = len(file.functions)
         file.functions.append(self)
         self.ops: list[Op] = []
-        self.places: list[int | None] = []
-        """Of the node of each op the four numbers of its `Span`, all in one row."""
+        self.places = file.places
         self.given: list[int | None] = []
-        """The same of each parameter."""
+        """The same numbers of each parameter."""
         self.names: list[str] = []
         """The name of each slot as it is written, and in `keys` as Python calls it."""
         self.keys: list[str] = []
@@ -108,6 +107,7 @@ class Builder:
         """Name -> `GLOBAL` or `NONLOCAL`."""
         self.parameters: list[Parameter] = []
         self.returns = -1
+        self.body: Body = []
 
     def put(self, op: Op, node: Any) -> int:
         """Add an op; its position."""
@@ -195,11 +195,11 @@ class Builder:
 
     def resolved(self) -> list[tuple[int, int, int]]:
         """What each slot means, as in `Name`; to be asked once all is lowered, and of inner functions before outer ones."""
-        file, number, bound, declared = self.file, self.number, self.bound, self.declared
+        strings, number, bound, declared = self.strings, self.number, self.bound, self.declared
         beyond = {read[1] for read in self.beyond.values()} if self.beyond else ()
         found = []
-        for slot, key in enumerate(self.keys):
-            text = file.string(self.names[slot])
+        for slot, name in enumerate(self.names):
+            text, key = strings.setdefault(name, len(strings)), self.keys[slot]
             if slot in bound and (not declared or key not in declared or slot in self.private):
                 found.append((text, number, slot))
             elif declared and declared.get(key) == GLOBAL and slot not in beyond:

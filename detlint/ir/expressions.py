@@ -258,7 +258,7 @@ def type_parameters(f: Builder, node: Any) -> Shadowed:
 
 def anonymous(f: Builder, node: ast.Lambda) -> int:
     made = function(f, node, LAMBDA, "<lambda>")
-    f.file.waiting.append((made, node.body))
+    made.body = node.body
     return f.put((op.FUNCTION, made.number, 0), node)
 
 

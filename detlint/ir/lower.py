@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
+
+import msgspec
 
 from detlint.ir import ops as op
 from detlint.ir.builder import Builder, File
 from detlint.ir.depth import at_any_depth
 from detlint.ir.expressions import value_of
 from detlint.ir.records import (
+    CLASS,
     MODULE,
     OF_CLASS,
     OF_FUNCTION,
@@ -26,7 +29,7 @@ from detlint.ir.records import (
     Import,
 )
 from detlint.ir.statements import block
-from detlint.ir.storage import encoded_body, encoded_spans
+from detlint.ir.storage import encoded_body, encoded_ops, encoded_spans
 
 
 def lower(tree: ast.Module) -> FileIR:
@@ -42,14 +45,9 @@ def lower(tree: ast.Module) -> FileIR:
 
 def _lowered(tree: ast.Module) -> FileIR:
     file = File()
-    block(Builder(file, MODULE, "", 1, None), tree.body)
-    while file.waiting:
-        f, body = file.waiting.popleft()
-        if isinstance(body, list):
-            block(f, body)
-        else:
-            f.put((op.RETURN, value_of(f, body)), body)
     functions = file.functions
+    Builder(file, MODULE, "", 1, None).body = tree.body
+    done = [_done(f) for f in functions]  # each adds those that stand in it
     names = [f.resolved() for f in reversed(functions)][::-1]
     headers = [
         Header(f.kind, file.string(f.name), f.parent.number if f.parent else -1, f.line, tuple(f.parameters), f.returns)
@@ -59,7 +57,7 @@ def _lowered(tree: ast.Module) -> FileIR:
         Import(function, module, level, file.optional(member), file.optional(name))
         for function, module, level, member, name in file.imports
     )
-    exports, classes = tuple(_exports(file)), tuple(_classes(file))
+    exports, classes = tuple(_exports(file)), tuple(_classes(file, done))
     made = FileIR(
         tuple(file.strings),
         tuple(key if key.__class__ is str else key[-1] for key in file.constants),  # type: ignore[index]
@@ -67,11 +65,38 @@ def _lowered(tree: ast.Module) -> FileIR:
         imports,
         exports,
         classes,
-        tuple(encoded_body(found, f.ops) for f, found in zip(functions, names, strict=True)),
-        encoded_spans([f.places + f.given for f in functions]),
+        tuple(encoded_body(found, own.ops) for found, own in zip(names, done, strict=True)),
+        encoded_spans([own.places for own in done], file.places),
     )
     functions.clear()  # they lead to the file, and it to them: nothing would ever free either while garbage isn't looked for
     return made
+
+
+class _Done(NamedTuple):
+    """What is kept of the ops of a function. They are let go of at once: memory that was used a moment ago is the fastest."""
+
+    places: int
+    """How many."""
+    ops: msgspec.Raw
+    methods: list[tuple[int, int]]
+    """Of a class: the slots that it stores functions in, and these."""
+
+
+def _done(f: Builder) -> _Done:
+    """Lower a function."""
+    if isinstance(f.body, list):
+        block(f, f.body)
+    else:
+        f.put((op.RETURN, value_of(f, f.body)), f.body)
+    ops, methods = f.ops, list[tuple[int, int]]()
+    if f.kind == CLASS:
+        stored = [part for part in ops if part[0] == op.STORE]
+        methods = [(slot, ops[made][1]) for _, slot, made in stored if ops[made][0] == op.FUNCTION]
+    f.places += f.given
+    done = _Done(len(ops) + len(f.given) // 4, encoded_ops(ops), methods)
+    if f.kind != MODULE:
+        ops.clear()
+    return done
 
 
 _KINDS: Final = {op.FUNCTION: OF_FUNCTION, op.CLASS: OF_CLASS, op.IMPORT: OF_IMPORT, op.MEMBER: OF_IMPORT}
@@ -100,12 +125,8 @@ def _exports(file: File) -> Iterator[Export]:
         yield Export(file.string(module.names[slot]), *seen.get(slot, (SEVERAL, -1)))
 
 
-def _classes(file: File) -> Iterator[Class]:
+def _classes(file: File, done: Sequence[_Done]) -> Iterator[Class]:
     for number, bases in file.bases.items():
-        body = file.functions[number]
-        methods = tuple(
-            (file.string(body.names[part[1]]), body.ops[part[2]][1])
-            for part in body.ops
-            if part[0] == op.STORE and body.ops[part[2]][0] == op.FUNCTION
-        )
+        names = file.functions[number].names
+        methods = tuple((file.string(names[slot]), function) for slot, function in done[number].methods)
         yield Class(number, tuple(map(file.optional, bases)), methods)

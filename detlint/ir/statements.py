@@ -255,7 +255,7 @@ def match(f: Builder, node: ast.Match) -> None:
 def define(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     decorators = values(f, node.decorator_list)
     made = function(f, node, FUNCTION | (ASYNC if node.__class__ is ast.AsyncFunctionDef else 0), node.name)
-    f.file.waiting.append((made, node.body))
+    made.body = node.body
     f.store(node.name, f.put((op.FUNCTION, made.number, len(decorators), *decorators), node), node)
 
 
@@ -267,7 +267,7 @@ def define_class(f: Builder, node: ast.ClassDef) -> None:
     arguments(f, node.bases, node.keywords, found)
     f.restore(before)
     f.file.bases[made.number] = [*map(dotted, node.bases)]
-    f.file.waiting.append((made, node.body))
+    made.body = node.body
     f.store(node.name, f.put(tuple(found), node), node)
 
 

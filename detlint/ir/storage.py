@@ -6,7 +6,7 @@ import zlib
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, pairwise
 from operator import add, sub
 from typing import Any, Final
 
@@ -67,19 +67,28 @@ def lines_of(ir: FileIR) -> tuple[list[object], list[int]]:
     return [starts, columns, end_columns], [*lines, *end_lines]
 
 
-def encoded_body(names: Sequence[tuple[int, int, int]], ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
+def encoded_ops(ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
+    """The ops of a function, for `encoded_body`."""
+    return msgspec.Raw(_ENCODER.encode(ops))
+
+
+def encoded_body(names: Sequence[tuple[int, int, int]], ops: msgspec.Raw) -> msgspec.Raw:
     """A function as `body_of` reads it; names as in `Name`."""
     return msgspec.Raw(_ENCODER.encode((names, ops)))
 
 
-def encoded_spans(functions: Sequence[Sequence[Any]]) -> bytes:
-    """The places of the ops of each function and then of its parameters, four numbers each in a row, as `spans_of` reads them: all of the
-    file's in four columns, of which three hold differences, mostly 0, to the line before, and of the end to the beginning. That takes half
-    of what they take one by one."""
-    places = [*chain.from_iterable(functions)]
+def encoded_spans(counts: Sequence[int], places: Sequence[Any]) -> bytes:
+    """The places of the ops of each function and then of its parameters, as `spans_of` reads them: all of the file's in four columns, of
+    which three hold differences, mostly 0: to the line before, and of the end to the beginning. That takes half of what they take one by
+    one.
+
+    Args:
+        counts: how many places of each function there are.
+        places: four numbers each, all in one row.
+    """
     lines, columns = places[::4], places[1::4]
     parts = (
-        [len(function) // 4 for function in functions],
+        counts,
         [*lines[:1], *map(sub, lines[1:], lines)],
         columns,
         [*map(sub, places[2::4], lines)],

@@ -7,7 +7,7 @@ is asked for, or under a name that is bound to it alone.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -50,11 +50,21 @@ class Writes:
     def __init__(self, code: Code) -> None:
         self.code = code
         self._by_name = not _WORDS.isdisjoint(code.identifiers)
+        self._patching = "patch" in code.identifiers
 
     def all(self) -> Iterator[Write]:
         """All that does."""
+        return self._in(self.code.each_once())
+
+    def by_any_name(self, owner: str) -> Iterator[Write]:
+        """What sets attributes by names that aren't written out, in the classes of a qualified name."""
+        if self._by_name or "__dict__" in self.code.identifiers:
+            for body in self.code.by_name.get(owner, ()):
+                yield from (write for write in self._in(self.code.inside(body.number)) if write.name == ANY)
+
+    def _in(self, functions: Iterable[Function]) -> Iterator[Write]:
         strings = self.code.strings
-        for function in self.code.each_once():
+        for function in functions:
             for at, operation in enumerate(function.ops):
                 code = operation[0]
                 if code == op.SET_ATTR or code == op.DELETE_ATTR:
@@ -182,20 +192,21 @@ class Writes:
 
     def _by_call(self, function: Function, at: int) -> Iterator[Write]:
         """What a call sets by its name."""
-        call = function.call(at)
-        callee, given = function.ops[call.callee], call.positional
-        if function.is_builtin(call.callee, "setattr", "delattr") and len(given) > 1:
-            yield _named(function, at, given[0], given[1])
-        elif self._patches(function, call.callee):
-            yield from self._patched(function, at, call)
+        target = function.ops[at][1]
+        callee = function.ops[target]
+        if function.ops[at][2] > 1 and function.is_builtin(target, "setattr", "delattr"):
+            yield _named(function, at, *function.ops[at][3:5])
+        elif self._patching and self._patches(function, target):
+            yield from self._patched(function, at, function.call(at))
         elif callee[0] == op.ATTR:
             word, base = self.code.strings[callee[2]], callee[1]
             if word in _SETTERS:
-                yield from self._by_method(function, at, call, base, word)
+                yield from self._by_method(function, at, function.call(at), base, word)
             elif word in _ADDERS:
-                yield _named(function, at, base, next(iter((*given, *call.named.values())), -1))
+                call = function.call(at)
+                yield _named(function, at, base, next(iter((*call.positional, *call.named.values())), -1))
             elif word in _CHANGES and (of := self._whose(function, base)) is not None:
-                yield from (Write(function, at, of, name, -1) for name in _keys(function, call, word, of))
+                yield from (Write(function, at, of, name, -1) for name in _keys(function, function.call(at), word, of))
 
     def _by_method(self, function: Function, at: int, call: Call, base: int, word: str) -> Iterator[Write]:
         """`object.__setattr__(self, name, value)`, `self.__setattr__(name, value)`, `monkeypatch.setattr("core.scale", 2)`."""

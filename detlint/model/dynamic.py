@@ -37,6 +37,11 @@ _SHOWS: Final = frozenset({"len", "print", "repr", "str"})
 _COPIES: Final = frozenset({"dict", "list", "sorted", "tuple"})
 _OF_TABLES: Final = frozenset({"items", "keys", "values"})
 _GETTERS: Final = frozenset({"operator.attrgetter", "operator.methodcaller"})
+COMING: Final = frozenset(
+    name.rpartition(".")[2]
+    for name in (*FINDS, *_OWN, *_GETTERS, *_FINDS_SO, "builtins.vars", "sys.modules", "builtins.getattr")
+)
+"""The names by which a file may come to definitions: without one of them it does not."""
 WORDS: Final = frozenset(name.rpartition(".")[2] for name in FINDS) | _FINDS_SO
 """The names of what finds files: a file without them does not."""
 EVALUATING: Final = frozenset(name.rpartition(".")[2] for name in _EVALUATES)

@@ -1,7 +1,7 @@
 """What a value of the IR means in the whole program: `F.dropout` after `import torch.nn.functional as F` is `torch.nn.functional.dropout`.
 
 What it may assume: a name of the top level means what it does at the end of that; a name of a function around means what that binds it to,
-where it does so once; nobody gives a module, or a class, another attribute from outside.
+where it does so once; nobody gives a module, or a class, another attribute from outside; annotations hold.
 """
 
 from __future__ import annotations
@@ -122,11 +122,28 @@ class Meaning:
         return [self._resolver.name(self.module.path, f"{source}.{text}") for source in sources]
 
     def _given(self, function: Function, parameter: int, text: str) -> Value | None:
-        """What a parameter is: an object of the class, or that, of a method's first; else what is known of it by itself."""
+        """What a parameter is: an object of the class, or that, of a method's first; one of the class that its annotation names; else what
+        is known of it by itself."""
         if parameter or function.parent is None or not function.receives:
-            return Param(text)
+            annotation = function.header.parameters[parameter].annotation
+            kind = (
+                self._annotated(function.parent, annotation) if function.parent is not None and annotation >= 0 else ""
+            )
+            return Instance(kind, text) if kind else Param(text)
         owner = f"{self.module.path}::{function.parent.qualified}"
         return Instance(owner) if function.receives == "object" else Ref(owner)
+
+    def _annotated(self, function: Function, annotation: int) -> str:
+        """The full name of the class that an annotation names, or this or None; "" where it names none, several, or a built-in one."""
+        operation = function.ops[annotation]
+        if operation[0] == op.BINARY:
+            found = {self._annotated(function, side) for side in operation[2:]} - {""}
+            return found.pop() if len(found) == 1 else ""
+        if operation[0] == op.ITEM:
+            optional = self.name(function, operation[1]) == "typing.Optional"
+            return self._annotated(function, operation[2]) if optional else ""
+        name = self.name(function, annotation)
+        return name if self._resolver.is_class(name) and not name.startswith("builtins.") else ""
 
     def imported(self, function: Function, at: int) -> str:
         """The dotted name that an import says, from the top."""

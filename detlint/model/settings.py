@@ -14,7 +14,7 @@ from detlint.facts.model import Instance, Member, Param, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
 from detlint.ir.records import REST
-from detlint.ir.writes import ANY, OWN, Writes
+from detlint.ir.writes import OWN, Writes
 from detlint.model.meaning import Meaning
 from detlint.model.places import call_of, point_of
 from detlint.program.resolve import Module, Resolver
@@ -241,7 +241,7 @@ def makes_tables(resolver: Resolver, name: str) -> bool:
             return False
         named = (resolver.normal(path, one.of if isinstance(one, Result) else one) for one in body.decorators)
         is_record = any(isinstance(one, Ref) and one.name.startswith(RECORDS) for one in named)
-        writes = Writes(code).named.get(ANY, ()) if code is not None else ()
+        writes = Writes(code).by_any_name(inside) if code is not None else ()
         keeps_any = any(write.of != OWN and _is_of(write.function, write.of, inside) for write in writes)
         dynamic = _DYNAMIC.intersection(body.methods)
         is_sequence = dynamic == {"__getitem__"} and "__len__" in body.methods and "keys" not in body.methods

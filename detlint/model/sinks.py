@@ -59,7 +59,7 @@ class Sinks:
     def __init__(self, resolver: Resolver, meanings: Meanings) -> None:
         self._resolver = resolver
         self._catalog = resolver.catalog
-        self._meanings = meanings
+        self.meanings = meanings
         self._known: dict[tuple[str, int, int], object] = {}
 
     # -- what any value may become --------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class Sinks:
         self._resolver.opened.add(module.path)
         key = question, module.number, index
         if key not in self._known:
-            point, meaning = call_of(self._resolver, module, module.sites[index]), self._meanings.of(module)
+            point, meaning = call_of(self._resolver, module, module.sites[index]), self.meanings.of(module)
             self._known[key] = otherwise
             if point is not None and meaning is not None:
                 self._known[key] = answer(point.function, point.at, meaning)

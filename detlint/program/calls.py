@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
 from detlint.facts.expression import in_ir
@@ -22,20 +22,18 @@ from detlint.facts.model import (
     Partial,
     Ref,
     Result,
-    Site,
     Step,
     Value,
 )
 from detlint.facts.scope import MOST_DEFINITIONS
+from detlint.model.parameters import Parameters
 from detlint.model.sinks import Sinks
-from detlint.model.tables import parameters
 from detlint.program.entry import sites
 from detlint.program.imports import Imports
 from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
-from detlint.program.seeding import Seeding
 from detlint.program.values import is_parsed, rests_on_name
 
 DEEPEST: Final = 800
@@ -52,8 +50,6 @@ transformers."""
 _EVENT: Final = "on_"
 """How the names of those begin that they call when something happens."""
 CALLS: Final = ("call", "partial", "config")
-SEEDS: Final = "DET10"
-"""How the codes of rules begin that miss a seed."""
 PREPARES: Final = "prepares"
 TRAINING_CELL: Final = "training-cell"
 """What gives a layer that trains when it is called, by itself or by what has it."""
@@ -96,8 +92,8 @@ class Knowledge(Protocol):
     def target(self, module: Module, index: int) -> Value | None:
         """What a site calls, in normal form."""
 
-    def candidates(self, module: Module, index: int) -> Iterable[tuple[str, Sequence[int]]]:
-        """The catalog's names that a site may call, and the numbers of their entries."""
+    def named(self, value: Value | None) -> Sequence[tuple[str, Sequence[int]]]:
+        """The names of a value that the catalog knows, with the numbers of their entries."""
 
     def only_shown(self, module: Module, index: int) -> bool:
         """Whether what a site draws is an example for a tracer."""
@@ -153,15 +149,12 @@ class Calls:
         self.registries = Registries(resolver, self.callees, returned)
         self.imports = Imports(resolver)
         self.raises = Raises(resolver, knowledge)
-        self.seeding = Seeding(resolver, self._seeded_by, self.callees)
+        self.parameters = Parameters(resolver, knowledge.sinks.meanings, self.callees, knowledge.named)
         self._telling: dict[str, bool] = {}
         """Whether one of the properties of a name matters."""
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
-        self._worded: dict[tuple[str, int], frozenset[str]] = {}
-        self._naming: dict[tuple[str, int], frozenset[str]] = {}
-        self._unpacked: dict[tuple[str, int], frozenset[str]] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
         self._quiet: dict[str, Quiet | None] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
@@ -195,85 +188,6 @@ class Calls:
             words = self.resolver.catalog.loading
             known = self._loading[key] = any(isinstance(t, Member) and t.attr in words for t in targets)
         return known
-
-    def worded(self, module: Module, function: Function) -> frozenset[str]:
-        """The parameters of a function of which an `if` asks what text they are, or by which it gets a part of a module, in it or in those
-        that it hands them on to, or in other methods of an object whose constructor keeps them."""
-        key = (module.path, function.number)
-        if key not in self._worded:
-            self._worded[key] = frozenset()  # while that is being found out
-            asked = self._asked_for_texts(module, module.steps(function))
-            self._worded[key] = frozenset((*asked, *_asked_of_kept(module, function)))
-        return self._worded[key]
-
-    def _asked_for_texts(self, module: Module, steps: Iterable[Step]) -> Iterator[str]:
-        for step in steps:
-            if isinstance(step, Branch):
-                if step.kind == "if" and isinstance(step.test, Expression):
-                    yield from (value.name for value in step.test.names.values() if isinstance(value, Param))
-                for arm in step.arms:
-                    yield from self._asked_for_texts(module, arm)
-            elif step >= 0:
-                yield from self._handed_on(module, module.sites[step], self.worded)
-
-    def _handed_on(
-        self, module: Module, site: Site, asks: Callable[[Module, Function], frozenset[str]]
-    ) -> Iterator[str]:
-        """The parameters that a call hands on to those of which a function asks something."""
-        if not any(isinstance(argument.value, Param) for argument in site.args):
-            return
-        for home, callee, _ in self.callees(self.resolver.normal(module.path, site.target)):
-            asked = asks(home, callee)
-            names = [p.name for p in home.detail(callee).parameters if not p.kind] if asked else []
-            for number, argument in enumerate(site.args):
-                taken = argument.name or next(iter(names[number + bool(callee.owner) :]), "")
-                if taken in asked and isinstance(argument.value, Param):
-                    yield argument.value.name
-
-    def _seeded_by(self, module: Module, index: int) -> Mapping[str, int | None]:
-        """The parameters by which a site of a library may seed, or that draw from nothing unseeded where they are given, and their
-        positions, None for those that have none; "" for all that it is given."""
-        catalog, found = self.resolver.catalog, dict[str, int | None]()
-        for name, numbers in self.knowledge.candidates(module, index):
-            if self.resolver.layer(name) is not None:
-                continue  # it draws later, if ever
-            entries = [catalog.entries[i] for i in numbers]
-            order = {parameter: at for at, (parameter, _) in enumerate(catalog.signatures.get(name, ()))}
-            asked = (each for e in entries if e.draws or e.rule.startswith(SEEDS) for each in e.when.items())
-            found.update(
-                (parameter, order.get(parameter)) for parameter, condition in asked if condition.given is False
-            )
-            found.update({"": None} if any(entry.seeds for entry in entries) else {})
-        return found
-
-    def naming(self, module: Module, function: Function) -> frozenset[str]:
-        """The parameters of a function by which it, or what it hands them on to, gets a part of a module, or a module."""
-        key = (module.path, function.number)
-        if key not in self._naming:
-            self._naming[key] = frozenset()  # while that is being found out
-            own = [site for site in module.sites if site.function == function.number]
-            parts = (_root(argument.value) for site in own if site.kind == "item" for argument in site.args)
-            handed = (
-                name for site in own if site.kind == "call" for name in self._handed_on(module, site, self.naming)
-            )
-            self._naming[key] = frozenset((*(part.name for part in parts if isinstance(part, Param)), *handed))
-        return self._naming[key]
-
-    def unpacked(self, module: Module, function: Function) -> frozenset[str]:
-        """The parameters of a function that are unpacked for a call, in it or in those that it hands them on to."""
-        key = (module.path, function.number)
-        if key not in self._unpacked:
-            self._unpacked[key] = frozenset()  # while that is being found out
-            found = {name for index in sites(module.steps(function)) for name in self._unpacked_at(module, index)}
-            self._unpacked[key] = frozenset(found)
-        return self._unpacked[key]
-
-    def _unpacked_at(self, module: Module, index: int) -> Iterator[str]:
-        given = module.sites[index].args
-        yield from (a.value.name for a in given if a.name == "**" and isinstance(a.value, Param))
-        yield from self._handed_on(module, module.sites[index], self.unpacked)
-        if any(effect.entry.hands is not None for effect in self.knowledge.matches(module, index)):
-            yield from (name for argument in given for name in parameters(argument.value))
 
     def draws_by_tables(self, module: Module, index: int) -> bool:
         """Whether a site may draw by a table that a parameter gives it to unpack."""
@@ -747,23 +661,3 @@ def asked_of_itself(branch: Branch) -> Member | None:
         if own is not None and root == name and attributes:
             return Member(own, attributes.partition(".")[0])
     return None
-
-
-def _asked_of_kept(module: Module, function: Function) -> Iterator[str]:
-    """The parameters that a constructor keeps as attributes of which other methods of the class ask what text they are."""
-    body = module.classes.get(function.owner) if function.name.endswith(".__init__") else None
-    methods = [f for f in module.facts.functions if f.owner == function.owner] if body is not None else []
-    for asked in (asked for method in methods for asked in _asked_in(module.steps(method))):
-        kept = body.attributes.get(asked.attr) if body is not None else None
-        if isinstance(kept, Param):
-            yield kept.name
-
-
-def _asked_in(steps: Iterable[Step]) -> Iterator[Member]:
-    """The attributes of which an `if` among some steps asks what text they are."""
-    for step in steps:
-        if isinstance(step, Branch):
-            asked = asked_of_itself(step) if isinstance(step.test, Expression) else None
-            yield from (asked,) if asked is not None else ()
-            for arm in step.arms:
-                yield from _asked_in(arm)

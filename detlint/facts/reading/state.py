@@ -120,8 +120,6 @@ class State:
         """The names that the file binds somewhere, once one is missed; None where that can't be known."""
         self.excerpt: bool | None = None
         """Whether it leaves out much of what it reads, once its top level misses a name."""
-        self.lists = not said.isdisjoint(catalog.listing_words)
-        """Whether the file may list things in no order."""
 
         self.sites: list[Site] = []
         self.places: list[tuple[int, int]] = []

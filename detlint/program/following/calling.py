@@ -21,6 +21,7 @@ from detlint.facts.model import (
     Value,
     options,
 )
+from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
 from detlint.program.calls import BARE, Callee, is_self, returned
 from detlint.program.following.effects import Effects, by_option
 from detlint.program.following.state import State
@@ -263,10 +264,10 @@ class Calling(Effects):
             frame = frame.outer
         closed = frame.given if frame is not None else {}
         texts = {k for k, v in given.items() if is_text(v)}
-        asked = texts & self.flow.worded(module, function) if texts else texts
+        asked = texts & self.flow.parameters.that(COMPARES, module, function) if texts else texts
         asked |= self.naming(module, function, given)
         tables = {k for k, v in given.items() if isinstance(v.value, Mapping)}
-        asked |= tables & self.flow.unpacked(module, function) if tables else tables
+        asked |= tables & self.flow.parameters.that(UNPACKS, module, function) if tables else tables
         unknown = {
             k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(module, function, k, v))
         }
@@ -275,7 +276,7 @@ class Calling(Effects):
     def naming(self, module: Module, function: Function, given: dict[str, Origin]) -> Set[str]:
         """The parameters whose text, or one of those that they may be, is the name of what is used."""
         said = {name for name, origin in given.items() if _may_name(origin.value)}
-        return said & self.flow.naming(module, function) if said else said
+        return said & self.flow.parameters.that(NAMES, module, function) if said else said
 
     def decides(self, module: Module, function: Function, name: str, origin: Origin) -> bool:
         """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
@@ -283,7 +284,7 @@ class Calling(Effects):
         parsed = isinstance(origin.value, (Result, Member)) and is_parsed(origin.value)
         if parsed or made in self.flow.deciding or _decides(origin, self.names):
             return True
-        return origin.value is not None and name in self.flow.seeding.by(module, function)
+        return origin.value is not None and name in self.flow.parameters.that(SEEDS, module, function)
 
     def wrapper(
         self, module: Module, function: Function, bare: int
