@@ -772,6 +772,8 @@ class Run:
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies, is_open = self._fault(path, error), False, False
         engine.matcher.forget(module)
+        for told in {step.path for finding in findings for step in finding.steps}:
+            body(self.known, told)
         return Judged([*left_out, *findings], varies, is_open)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
