@@ -168,7 +168,8 @@ class Documented:
         """Whether the code of a file of a script's project, or of those that it comes to, has one of some words for devices."""
         index, resolver = self._index, self._matcher.resolver
         around = os.path.join(self._documents.home(script), "")
-        said = map(resolver.module, sorted({*paths, *index.saying_any(sorted(words), around)}))
+        index.sought.update((around, way(word)) for word in words for way in (str.lower, str.upper, str.capitalize))
+        said = map(resolver.module, sorted({*paths, *index.below(around)}))
         return any(module is not None and not words.isdisjoint(module.facts.mentions) for module in said)
 
     def _option(self, reach: Reach, unread: str = "") -> str:
