@@ -16,12 +16,13 @@ from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
 from detlint.ir.words import NONE, STAR, Words
 from detlint.model.documents import Documents
+from detlint.model.index import Index
+from detlint.model.modules import ModuleNames, Modules
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
+from detlint.model.uses import words_of
 from detlint.moved import Lines, Said, lines_moved
 from detlint.program.index import Index
 from detlint.program.links import Links, registered
-from detlint.program.modules import ModuleNames, Modules
-from detlint.program.users import words_of
 from detlint.state import Row, State
 
 _States = tuple[Facts, Facts]

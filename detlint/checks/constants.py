@@ -57,11 +57,11 @@ from detlint.model.kept import always_set_to, set_once
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
+from detlint.model.uses import Use, Users
 from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
@@ -257,11 +257,8 @@ class Constants:
         last = function.name.rpartition(".")[2]
         if not function.owner or last == "__init__" or self._is_forward(module, function):
             return False
-        bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{function.owner}")[1:])
-        overrides = any(
-            f"{name}.{last}" in self._resolver.known(path).functions for path, colon, name in bases if colon
-        )
-        return last in HOOKS or overrides
+        family = self._resolver.family(f"{module.path}::{function.owner}")
+        return last in HOOKS or any(f"{name}.{last}" in home.functions for home, name in [*family][1:])
 
     def _never_taken(self, module: Module, function: Function, index: int) -> str:
         """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
@@ -652,10 +649,8 @@ class Constants:
         to call it, or doesn't hand on all others."""
         site, around = use.module.sites[use.site], use.module.function_of(use.module.sites[use.site])
         target = self._resolver.normal(use.module.path, site.target, around)
-        path, colon, name = target.name.partition("::") if isinstance(target, Ref) else ("", "", "")
-        home = self._resolver.module(path) if colon else None
-        builder = home.functions.get(name) if home is not None and site.kind == "call" else None
-        if home is None or builder is None or "." in name or home.detail(builder).decorators:
+        home, builder = (self._resolver.function(target) if site.kind == "call" else None) or (None, None)
+        if home is None or builder is None or "." in builder.name or home.detail(builder).decorators:
             return None
         parameters = home.detail(builder).parameters
         signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]

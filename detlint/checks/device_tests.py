@@ -17,8 +17,8 @@ from detlint.ir.code import Function
 from detlint.ir.written import written
 from detlint.model.places import point_of
 from detlint.model.truth import Truth
+from detlint.model.uses import Use, Users
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 _SPELL: Final = ("lower", "upper", "capitalize")
 """Methods that write a word in other letters."""

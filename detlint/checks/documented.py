@@ -18,9 +18,9 @@ from detlint.ir.code import Code
 from detlint.model.documents import Documents, Said
 from detlint.model.launches import Launch
 from detlint.model.places import point_of
+from detlint.model.uses import Users
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 ASCEND: Final = "ascend"
 CUDA: Final = "cuda"

@@ -27,6 +27,7 @@ from detlint.config import Settings, selected, severity_of
 from detlint.model.documents import Documents
 from detlint.model.readers import Readers
 from detlint.model.training import Training
+from detlint.model.uses import Users
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.following.words import Words
@@ -34,7 +35,6 @@ from detlint.program.links import Registered
 from detlint.program.outcome import Runs
 from detlint.program.reach import Place, Reach, flows
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import Users
 
 
 class Engine:

@@ -13,16 +13,16 @@ from detlint.facts.model import (
     Instance,
     Items,
     Member,
-    Ref,
     Site,
     Step,
     Value,
     is_made_by,
     options,
 )
+from detlint.model.projects import MANY
+from detlint.model.uses import Use
 from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import MANY, Use
 
 IMAGE: Final = 3
 """Channels of an image."""
@@ -125,12 +125,7 @@ class Feeds:
         kind = self.resolver.type_of(target)
         layer = self.resolver.layer(kind) if "::" in kind else None
         found = self.resolver.attribute_of_class(kind, layer.forward) if layer is not None else target
-        if not isinstance(found, Ref) or "::" not in found.name:
-            return None
-        path, _, inside = found.name.partition("::")
-        module = self.resolver.known(path)
-        function = module.functions.get(inside)
-        return (module, function) if function is not None else None
+        return self.resolver.function(found)
 
     def _calls(self, module: Module, function: Function) -> _Calls | None:
         """The calls of a function; None where it isn't known who calls it, or whether anybody does."""
@@ -202,8 +197,8 @@ class Feeds:
 
     def _dotted(self, name: str) -> str:
         """The name of a class as an import would have it."""
-        path, colon, inside = name.partition("::")
-        return f"{self.resolver.known(path).facts.module}.{inside}" if colon else name
+        module, inside = self.resolver.definition(name) or (None, "")
+        return f"{module.facts.module}.{inside}" if module is not None else name
 
     def _heirs(self, module: Module, name: str) -> list[tuple[Module, str]] | None:
         """The classes that derive from one; None where they can't all be found."""

@@ -18,7 +18,7 @@ from detlint.ir.uses import Use as Taking
 from detlint.model.kept import only_setter
 from detlint.model.meaning import Meaning
 from detlint.model.training import REQUIRES
-from detlint.program.users import Users
+from detlint.model.uses import Users
 
 _ASKS, _FREEZES = REQUIRES
 _DEEPEST: Final = 2

@@ -17,8 +17,8 @@ from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, R
 from detlint.ir import ops as op
 from detlint.model.places import point_of
 from detlint.model.training import Training
+from detlint.model.uses import Use, Users, words_in
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users, words_in
 
 EVALUATED: Final = 0
 """None are: it runs under `no_grad`, or where a layer doesn't train."""

@@ -10,9 +10,9 @@ from detlint.catalog import TRANSFORM, Catalog, Entry
 from detlint.checks.flags import flags_before
 from detlint.db import Memo
 from detlint.facts.model import Const, Function, Items, Member, Param, Partial, Ref, Result, Site, Value
-from detlint.program.calls import returned
+from detlint.model.callees import returned
 from detlint.program.reach import HOST, TRAINING
-from detlint.program.resolve import Module, Resolver
+from detlint.program.resolve import Module
 
 if TYPE_CHECKING:
     from detlint.checks.match import Matcher
@@ -140,16 +140,17 @@ class Handed:
         if "::" in kind:
             layer = resolver.layer(kind)
             names = (*CALLED, layer.forward) if layer is not None else CALLED
-            methods = (_function(resolver.attribute_of_class(kind, name), resolver) for name in names)
+            methods = (resolver.function(resolver.attribute_of_class(kind, name)) for name in names)
             return [(*method, False) for method in methods if method is not None]
         if isinstance(value, Result):
             return self._given_by(value)
-        found = _function(value, resolver)
+        found = resolver.function(value)
         return [(*found, False)] if found is not None else []
 
     def _given_by(self, made: Result) -> list[Found]:
         """The inner function that a function gives back: `preprocess(is_training)`."""
-        maker, place = _function(made.of, self._matcher.resolver), self._matcher.resolver.place(made.site)
+        resolver = self._matcher.resolver
+        maker, place = resolver.function(made.of), resolver.place(made.site)
         inner = returned(*maker) if maker is not None else None
         if maker is None or inner is None or place is None:
             return []
@@ -163,13 +164,3 @@ def makes_generator(value: Value | None, catalog: Catalog) -> bool:
     if not (isinstance(value, Result) and isinstance(value.of, Ref)):
         return False
     return any(catalog.entries[i].returns == "generator" for i in catalog.calls.get(value.of.name, ()))
-
-
-def _function(value: Value | None, resolver: Resolver) -> tuple[Module, Function] | None:
-    """The program's function that a value is."""
-    if not (isinstance(value, Ref) and "::" in value.name):
-        return None
-    key, _, inside = value.name.partition("::")
-    module = resolver.by_path[key]
-    function = module.functions.get(inside) if module is not None else None
-    return (module, function) if module is not None and function is not None else None

@@ -10,9 +10,9 @@ from detlint.facts.model import SUPER, Function, Instance, Member, Param, Parame
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.model.places import point_of
+from detlint.model.uses import Use
 from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import Use
 
 _DEEPEST: Final = 3
 """So many functions may hand it on, one to the next."""

@@ -144,16 +144,11 @@ class Keys:
     def _given_on(self, module: Module, index: int, site: Site) -> Iterator[Value]:
         """The keys that a site gives a function of the program which uses them up."""
         target = self.matcher.target(module, index)
-        if not (isinstance(target, Ref) and "::" in target.name):
-            return
-        key, _, inside = target.name.partition("::")
-        home = self.matcher.resolver.known(key)
-        if inside in home.classes:
-            made = self.matcher.resolver.attribute_of_class(target.name, "__init__")
-            key, _, inside = made.name.partition("::") if isinstance(made, Ref) else ("", "", "")
-            home = self.matcher.resolver.known(key) if inside else home
-        function = home.functions.get(inside)
-        if function is None:
+        resolver = self.matcher.resolver
+        if isinstance(target, Ref) and "::" in target.name and resolver.is_class(target.name):
+            target = resolver.attribute_of_class(target.name, "__init__")
+        home, function = resolver.function(target) or (None, None)
+        if home is None or function is None:
             return
         consumed = self.parameters(home, function)
         given = dict(_bound(home, function, site)) if consumed else {}

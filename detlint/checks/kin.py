@@ -15,8 +15,8 @@ from detlint.ir.code import Function
 from detlint.ir.uses import Use
 from detlint.model.readers import Readers
 from detlint.model.references import is_spelled
+from detlint.model.uses import Users
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 _SETS_ANY: Final = frozenset({"__dict__", "__setattr__"})
 _SETS_BY_NAME: Final = frozenset({"setattr", "vars"})
@@ -43,8 +43,9 @@ class Kin:
 
     def bases(self, module: Module, owner: str) -> list[tuple[Module, str]]:
         """The classes of the program that one derives from."""
-        bases = [base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}")[1:]]
-        return [(self._resolver.looked_into(path), inside) for path, colon, inside in bases if colon]
+        kin = [*self._resolver.family(f"{module.path}::{owner}")][1:]
+        self._resolver.opened.update(home.path for home, _ in kin)
+        return kin
 
     def derives_from_others(self, module: Module, owner: str) -> bool:
         """Whether a class has bases in the program."""

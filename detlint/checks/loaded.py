@@ -9,9 +9,9 @@ from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.checks.unread import is_unread
 from detlint.facts.model import Function, Member, is_made_by, surely
+from detlint.model.uses import Use, Users
 from detlint.program.following.state import LOADS_WEIGHTS
 from detlint.program.resolve import Module
-from detlint.program.users import Use, Users
 
 _Known = dict[tuple[str, str], bool]
 """What is known of functions, by path and name; of one that is being asked, that it does."""

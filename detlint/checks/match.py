@@ -822,14 +822,10 @@ class Matcher:
         target = Ref(kind) if "::" in kind else value.of if isinstance(value, Result) else value
         if not (isinstance(target, Ref) and "::" in target.name):
             return None
-        path, _, inside = target.name.partition("::")
-        module = self.resolver.by_path[path]
-        if module is None:
-            return None
-        if inside in module.functions:
-            return False if target is value or module.functions[inside].yields else None
-        found = self.resolver.attribute_of_class(target.name, "__getitem__")
-        return True if found is not None else False if self.resolver.is_surely_no_layer(target.name) else None
+        if (found := self.resolver.function(target)) is not None:
+            return False if target is value or found[1].yields else None
+        by_index = self.resolver.attribute_of_class(target.name, "__getitem__")
+        return True if by_index is not None else False if self.resolver.is_surely_no_layer(target.name) else None
 
 
 def last_of(name: str) -> str:

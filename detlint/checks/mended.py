@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from detlint.program.users import Users
+from detlint.model.uses import Users
 
 
 class Mended:

@@ -8,9 +8,10 @@ from detlint.checks.accessors import asked, asks_itself
 from detlint.facts.model import Instance, Member, Result, Value, is_made_by, options
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.projects import MANY
 from detlint.model.readers import readings
+from detlint.model.uses import Use, Users
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import MANY, Use, Users
 
 _RUNS: Final = frozenset({"call", "construct", "forward"})
 """What a part has that runs it."""
@@ -87,8 +88,8 @@ def _asking(resolver: Resolver, module: Module, holder: str, given_out: str) -> 
     """
     own = f"{module.path}::{holder}"
     related = {holder, *(name for name in module.classes if own in resolver.mro(f"{module.path}::{name}"))}
-    bases = [(path, name) for path, colon, name in (b.partition("::") for b in resolver.mro(own)[1:]) if colon]
-    kin = [*((module.path, name) for name in related), *bases]
+    bases = [*resolver.family(own)][1:]
+    kin = [*((module.path, name) for name in related), *((home.path, name) for home, name in bases)]
     codes = [(resolver.code(path), name) for path, name in kin]
     bodies = [body for code, name in codes if code is not None for body in code.by_name.get(name, ())]
     if not given_out:

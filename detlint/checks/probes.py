@@ -9,7 +9,6 @@ from detlint.program.resolve import Module
 if TYPE_CHECKING:
     from detlint.checks.match import Matcher
 
-PROBE = "probe:"
 TRACES = "traces"
 """The context of what records the operations of a model that it runs on an example."""
 

@@ -13,11 +13,11 @@ from detlint.checks.mended import Mended
 from detlint.db import Memo
 from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
 from detlint.model.classes import may_derive
+from detlint.model.imports import Imports
+from detlint.model.uses import Users
 from detlint.program.entry import sites
-from detlint.program.imports import Imports
 from detlint.program.raises import BOUND
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 
 class Raising:
@@ -168,13 +168,9 @@ class Raising:
     def _callee(self, module: Module, step: int) -> tuple[Module, Function] | None:
         """The function of the program that a site calls by its name, or the constructor of the class that it names."""
         target = self._matcher.target(module, step)
-        if not (isinstance(target, Ref) and "::" in target.name):
-            return None
-        path, _, inside = target.name.partition("::")
-        home = self._resolver.known(path)
-        name = f"{inside}.__init__" if inside in home.classes else inside
-        found = home.functions.get(name)
-        return (home, found) if found is not None else None
+        if isinstance(target, Ref) and "::" in target.name and self._resolver.is_class(target.name):
+            target = Ref(f"{target.name}.__init__")
+        return self._resolver.function(target)
 
     def _is_derived_from(self, module: Module, owner: str) -> bool:
         """Whether a class may have others that derive from it, with constructors of their own."""

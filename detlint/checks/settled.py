@@ -24,8 +24,8 @@ from detlint.model.documents import Documents
 from detlint.model.places import call_of
 from detlint.model.settings import Settings
 from detlint.model.truth import Truth, denied
+from detlint.model.uses import Users
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
 """What a project says that reads files of settings, or commands."""

@@ -7,8 +7,8 @@ from collections.abc import Callable, Set
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
+from detlint.model.uses import Users
 from detlint.program.following.effects import ADDING
-from detlint.program.users import Users
 
 
 class Sums:

@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 
 from detlint.facts.model import Ref
+from detlint.model.uses import Use
 from detlint.program.resolve import Module
-from detlint.program.users import Use
 
 
 def is_test(path: str) -> bool:

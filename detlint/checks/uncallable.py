@@ -12,8 +12,8 @@ from detlint.checks.gradients import BEGINNING
 from detlint.db import Memo
 from detlint.model.classes import keeps_as, may_derive
 from detlint.model.readers import Readers
+from detlint.model.uses import Users
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 
 class Uncallable:
@@ -51,10 +51,9 @@ class Uncallable:
 
     def _methods(self, module: Module, owner: str) -> Iterator[str]:
         """The methods of a class and of its bases in the program."""
-        for name in self._resolver.mro(f"{module.path}::{owner}"):
-            path, colon, inside = name.partition("::")
-            functions = self._resolver.known(path).functions if colon else ()
-            inner = (function.removeprefix(f"{inside}.") for function in functions if function.startswith(f"{inside}."))
+        for home, inside in self._resolver.family(f"{module.path}::{owner}"):
+            functions = (function for function in home.functions if function.startswith(f"{inside}."))
+            inner = (function.removeprefix(f"{inside}.") for function in functions)
             yield from (name.partition(".")[0] for name in inner)
 
     def _may_be_given(self, module: Module, owner: str, forward: str) -> bool:

@@ -22,9 +22,9 @@ from detlint.model.chosen import SAID, UNKNOWN
 from detlint.model.documents import Documents
 from detlint.model.exports import ALL
 from detlint.model.references import block_of, is_listed, saying, spelling
+from detlint.model.uses import Users
 from detlint.program.registries import last
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 _REGISTERS: Final = "register"
 """How the names of decorators begin that only put a definition into a registry."""

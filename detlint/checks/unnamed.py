@@ -28,8 +28,8 @@ from detlint.model import references
 from detlint.model.documents import Documents
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
+from detlint.model.uses import Users
 from detlint.program.resolve import Module, Resolver
-from detlint.program.users import Users
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
@@ -244,10 +244,9 @@ class Unnamed:
 
     def _is_known_to_base(self, module: Module, name: str) -> bool:
         """Whether a class may be come to by one that it derives from: that notes its heirs, or somebody asks it for them."""
-        bases = self._resolver.mro(f"{module.path}::{name}")[1:] if name in module.classes else ()
-        own = [(path, inside) for path, colon, inside in (base.partition("::") for base in bases) if colon]
-        bodies = ((path, self._resolver.known(path).classes.get(inside)) for path, inside in own)
-        if any(body is None or NOTED in body.methods or self._is_noting(path, body) for path, body in bodies):
+        own = [*self._resolver.family(f"{module.path}::{name}")][1:]
+        bodies = ((home.path, home.classes[inside]) for home, inside in own)
+        if any(NOTED in body.methods or self._is_noting(path, body) for path, body in bodies):
             return True
         return bool(own) and bool(self._index.saying_any([HEIRS], self._users.home(module)))
 
@@ -302,8 +301,7 @@ class Unnamed:
         layer = self._resolver.layer(own)
         if layer is not None and name == layer.forward:
             return False
-        bases = [base.partition("::") for base in self._resolver.mro(own)[1:]]
-        if any(f"{inside}.{name}" in self._resolver.known(path).functions for path, colon, inside in bases if colon):
+        if any(f"{inside}.{name}" in home.functions for home, inside in [*self._resolver.family(own)][1:]):
             return False
         if is_test(module.path) or not self._files.is_imported(module):
             return False

@@ -11,9 +11,9 @@ from detlint.checks.match import Match, Matcher
 from detlint.facts.model import Function, Mapping, Result, Site, Value
 from detlint.facts.reading.values import opened
 from detlint.model.tables import Known, parameters
+from detlint.model.uses import Use
 from detlint.program.bound import Argument
 from detlint.program.resolve import Module
-from detlint.program.users import Use
 
 DEEPEST: Final = 3
 """So many functions may hand a table on, one to the next."""

@@ -11,9 +11,9 @@ from detlint.ir.code import Function as Body
 from detlint.model.classes import deriving
 from detlint.model.dynamic import COMING
 from detlint.model.readers import Counts, Readers, asks_for_any
+from detlint.model.uses import Users
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
-from detlint.program.users import Users
 
 
 def puts_names_together(
@@ -102,9 +102,8 @@ class Unused:
         Args:
             forward: what the framework calls a forward pass.
         """
-        bases = (base.partition("::") for base in self._resolver.mro(f"{module.path}::{owner}"))
-        homes = [(self._resolver.known(path), name) for path, colon, name in bases if colon]
-        passes = any(f"{name}.{forward}" in home.functions for home, name in homes)
+        family = self._resolver.family(f"{module.path}::{owner}")
+        passes = any(f"{name}.{forward}" in home.functions for home, name in family)
         seen = {f"{module.path}::{owner}"}
         named = not (passes or self._in_library(module)) and self._heirs_name_parts(module, owner, seen)
         return named and len(seen) > 1

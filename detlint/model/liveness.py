@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from detlint.facts.model import Ref, Span, options
 from detlint.ir.code import Function
+from detlint.model.callees import is_hook
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.refers import ANY, Refers, refers
-from detlint.program.calls import is_hook
 from detlint.program.resolve import Module, Resolver
 
 

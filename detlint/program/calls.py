@@ -13,7 +13,6 @@ from detlint.facts.model import (
     Arg,
     Branch,
     Const,
-    Either,
     Expression,
     Function,
     Instance,
@@ -24,12 +23,13 @@ from detlint.facts.model import (
     Result,
     Step,
     Value,
+    options,
 )
-from detlint.facts.scope import MOST_DEFINITIONS
+from detlint.model.callees import BARE, Callee, Callees, returned
+from detlint.model.imports import Imports
 from detlint.model.parameters import Parameters
 from detlint.model.sinks import Sinks
 from detlint.program.entry import sites
-from detlint.program.imports import Imports
 from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.registries import BUILDS, Registries, last
@@ -40,15 +40,6 @@ DEEPEST: Final = 800
 """How deep calls are explored for what matters."""
 # Methods of a function that hand it over to a library.
 LATER: Final = ("add_command", "remote")
-_HOOKS: Final = frozenset({
-    "__call__", "__getitem__", "__getitems__", "__iter__", "__next__", "configure_callbacks", "configure_model", "configure_optimizers",
-    "optimizer_step", "predict_dataloader", "predict_step", "prediction_step", "setup", "test_dataloader", "test_step",
-    "train_dataloader", "train_step", "training_step", "val_dataloader", "val_step", "validation_step",
-})  # fmt: skip
-"""Methods that frameworks call by themselves: the data model's of data sets and samplers, those of Lightning, Keras, mmengine and
-transformers."""
-_EVENT: Final = "on_"
-"""How the names of those begin that they call when something happens."""
 CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
 TRAINING_CELL: Final = "training-cell"
@@ -60,9 +51,6 @@ PASSES_BACK: Final = "passes-back"
 STARTS_COMMUNICATION: Final = "starts-communication"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
-BARE: Final = "<bare>"
-"""How the attribute begins by which a decorator's wrapper knows the function that it was given; then comes the number of
-decorators that have been left behind."""
 
 
 class Knowledge(Protocol):
@@ -105,8 +93,6 @@ class Knowledge(Protocol):
         """What a call says that a function gets which it is handed, as the file has it."""
 
 
-Callee = tuple[Module, Function, str]
-"""A function that is called, and the class of its `self`."""
 _Method = tuple[str, int, str]
 """A module, a function of it by number, and the class of `self`."""
 
@@ -133,7 +119,7 @@ class Plain(NamedTuple):
     """The files that say so, as `Calls.seen_from` gives them."""
 
 
-class Calls:
+class Calls(Callees):
     """What calling things runs, program-wide.
 
     Args:
@@ -143,7 +129,7 @@ class Calls:
     """
 
     def __init__(self, resolver: Resolver, knowledge: Knowledge, properties: Mapping[str, Sequence[str]]) -> None:
-        self.resolver = resolver
+        super().__init__(resolver)
         self.knowledge = knowledge
         self.properties = properties
         self.registries = Registries(resolver, self.callees, returned)
@@ -439,14 +425,6 @@ class Calls:
             )
         return self._telling[name]
 
-    def accessors(self, value: Value | None, attr: str, what: str = "") -> list[Callee]:
-        """The function of a property that runs when the attribute of a value is read; when it is set, with `SETTER`."""
-        found = self.resolver.member(value, attr)
-        if not (isinstance(found, Result) and found.site < 0 and isinstance(found.of, Ref) and "::" in found.of.name):
-            return []
-        own = self.resolver.type_of(value)
-        return [(module, function, own) for module, function, _ in self.callees(Ref(found.of.name + what))]
-
     def _run_by(self, target: Value | None) -> Iterator[Callee]:
         """The functions that calling a value may run at any time: a class's constructor, and what is called on its
         objects."""
@@ -459,21 +437,6 @@ class Calls:
             yield from self.callees(option)
             if isinstance(option, Ref) and "::" in option.name and self.resolver.is_class(option.name):
                 yield from self.hooks(option.name)
-
-    def hooks(self, name: str) -> Iterator[Callee]:
-        """The methods of a class of the program that frameworks call by themselves."""
-        layer = self.resolver.layer(name)
-        for method in dict.fromkeys(method for _, _, method in self.methods(name)):
-            if is_hook(method) or (layer is not None and method == layer.forward):
-                yield from self.method(name, method)
-
-    def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
-        """The methods of a class of the program and of its bases: the file, the class and the method's name."""
-        for owner in self.resolver.mro(name):
-            key, colon, inside = owner.partition("::")
-            module = self.resolver.by_path.get(key) if colon else None
-            if module is not None and inside in module.classes:  # a module may stand among the bases, by mistake
-                yield from ((module, inside, method) for method in module.classes[inside].methods)
 
     def _wrappers(self, module: Module, function: Function) -> Iterator[Callee]:
         """The functions that decorators of the program put around one."""
@@ -533,58 +496,6 @@ class Calls:
                 if isinstance(own, Ref):
                     return self.resolver.inherited(own.name, raw.attr, receiver)
         return self.knowledge.target(module, index)
-
-    # -- what calling a value runs ------------------------------------------------------------------------------
-
-    def callees(self, target: Value | None) -> list[Callee]:
-        """The functions of the program that calling a value runs, with the class of their `self`."""
-        if isinstance(target, Either):
-            return [found for option in target.options for found in self.callees(option)][:MOST_DEFINITIONS]
-        if isinstance(target, Partial):
-            return self.callees(target.of)
-        if isinstance(target, Member) and target.attr.startswith(BARE):
-            return self.callees(target.base)
-        resolver = self.resolver
-        if isinstance(target, Ref):
-            key, colon, inside = target.name.partition("::")
-            if not colon:
-                return []
-            module = resolver.known(key)
-            if inside in module.classes:
-                return [*self.method(target.name, "__init__"), *self.method(target.name, "__post_init__")]
-            function = module.functions.get(inside)
-            return [(module, function, "")] if function is not None else []
-        if target is not None:
-            kind = resolver.type_of(target)
-            layer = resolver.layer(kind) if kind else None
-            if kind and "::" in kind:
-                return self.method(kind, layer.forward if layer is not None else "__call__")
-        return []
-
-    def method(self, name: str, method: str) -> list[Callee]:
-        """A method of a class of the program, with that class; where its bases may be several, each that it may have."""
-        found = options(self.resolver.attribute_of_class(name, method))
-        own = [option for option in found if isinstance(option, Ref) and "::" in option.name]
-        return [(module, function, name) for option in own for module, function, _ in self.callees(option)]
-
-
-def is_hook(method: str) -> bool:
-    """Whether frameworks call methods of a name by themselves."""
-    return method in _HOOKS or method.startswith(_EVENT)
-
-
-def returned(module: Module, function: Function) -> Function | None:
-    """The inner function that a function gives back."""
-    names = (value.name for value in options(function.returns) if isinstance(value, Ref))
-    found = (module.functions.get(name.removeprefix(f"{module.facts.module}.")) for name in names)
-    return next((inner for inner in found if inner is not None), None)
-
-
-def options(value: Value | None) -> Sequence[Value]:
-    """A value, or its alternatives that are known."""
-    if isinstance(value, Either):
-        return [option for option in value.options if option is not None]
-    return (value,) if value is not None else ()
 
 
 def holds_parameter(value: Value | None) -> bool:

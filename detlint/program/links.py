@@ -11,7 +11,7 @@ import msgspec
 import xxhash
 
 from detlint.facts.model import Head, decode_aliases
-from detlint.program.modules import Modules
+from detlint.model.modules import Modules
 
 MANY: Final = 200
 """More words than that are not looked for in a program's files: whoever may say one of them counts as if it did."""

@@ -62,11 +62,14 @@ class Raises:
         raw = site.target
         if isinstance(target, Result) and isinstance(target.of, Ref) and isinstance(raw, (Ref, Result)):
             return self._forward(module, target.of.name)
-        if not (isinstance(target, Ref) and "::" in target.name):
-            return None
-        path, _, name = target.name.partition("::")
-        home = self.resolver.known(path)
-        if home.facts.cells or self._may_be_another(module, home) or not self._stays(home, name.partition(".")[0]):
+        home, name = (self.resolver.definition(target.name) if isinstance(target, Ref) else None) or (None, "")
+        if (
+            home is None
+            or not isinstance(target, Ref)
+            or home.facts.cells
+            or self._may_be_another(module, home)
+            or not self._stays(home, name.partition(".")[0])
+        ):
             return None
         if name in home.classes:
             plain = isinstance(raw, Ref) and self._is_plain(target.name)
@@ -126,12 +129,9 @@ class Raises:
     def _parameters(self, name: str, method: str) -> Sequence[Parameter] | None:
         """The parameters of a method of a class, its constructor maybe."""
         found = self.resolver.attribute_of_class(name, method)
-        if not (isinstance(found, Ref) and "::" in found.name):
-            return None
-        path, _, inside = found.name.partition("::")
-        home = self.resolver.known(path)
-        function = _only(home, inside)
-        detail = home.detail(function) if function is not None else None
+        home, inside = (self.resolver.definition(found.name) if isinstance(found, Ref) else None) or (None, "")
+        function = _only(home, inside) if home is not None else None
+        detail = home.detail(function) if home is not None and function is not None else None
         return detail.parameters if detail is not None and not detail.decorators else None
 
     def _stays(self, home: Module, name: str) -> bool:

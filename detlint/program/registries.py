@@ -81,8 +81,7 @@ class Registries:
                     yield Kept(key, _names(named, (site.target.attr.strip("[]"),)), named)
 
     def _is_definition(self, name: str) -> bool:
-        key, colon, inside = name.partition("::")
-        module = self.resolver.known(key) if colon else None
+        module, inside = self.resolver.definition(name) or (None, "")
         return module is not None and (inside in module.functions or inside in module.classes)
 
     def _applied(self, module: Module, called: Value, definition: Ref, texts: Iterable[str]) -> Iterator[Kept]:

@@ -49,8 +49,8 @@ from detlint.facts.model import (
 from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
 from detlint.marks import Noted, body
+from detlint.model.modules import Modules
 from detlint.program.bound import CallArgument
-from detlint.program.modules import Modules
 from detlint.program.returned import returned
 
 DEEPEST: Final = 24
@@ -213,6 +213,24 @@ class Resolver:
         module = self.by_path[path]
         assert module is not None, path
         return module
+
+    def definition(self, name: str) -> tuple[Module, str] | None:
+        """The file that a full name of the program begins with, and the name inside it; None for one of a library."""
+        path, colon, inside = name.partition("::")
+        module = self.module(path) if colon else None
+        return (module, inside) if module is not None else None
+
+    def function(self, value: Value | None) -> tuple[Module, Function] | None:
+        """The function, or method, of the program that a value surely is; None for anything else."""
+        module, inside = (self.definition(value.name) if isinstance(value, Ref) else None) or (None, "")
+        function = module.functions.get(inside) if module is not None else None
+        return (module, function) if module is not None and function is not None else None
+
+    def family(self, name: str) -> Iterator[tuple[Module, str]]:
+        """A class of the program, and those of its bases that are of the program, in the order in which attributes are looked up."""
+        for module, inside in filter(None, map(self.definition, self.mro(name))):
+            if inside in module.classes:  # a module may stand among the bases, by mistake
+                yield module, inside
 
     def imported(self, module: Module) -> list[Module]:
         """The program's modules that a module imports, in order."""
@@ -747,10 +765,9 @@ class Resolver:
 
     def _returned_value(self, name: str) -> Value | None:
         """What a function of the program gives back."""
-        path, _, inside = name.partition("::")
-        module = self.by_path.get(path)
-        function = module.functions.get(inside) if module is not None else None
-        return self.normal(path, function.returns, function) if function is not None and not function.deferred else None
+        module, function = self.function(Ref(name)) or (None, None)
+        deferred = module is None or function is None or function.deferred
+        return self.normal(module.path, function.returns, function) if module and function and not deferred else None
 
     def _handed_to(self, module: Module, name: str, parameter: Param) -> Iterator[Value | None]:
         """What a function that makes a class may be handed, as far as its own file calls it."""
@@ -902,13 +919,12 @@ class Resolver:
 
     def _given_by_layer(self, name: str, layer: Framework) -> str:
         """The class of what calling a layer gives: a tensor, if its forward pass doesn't surely make an object of another."""
-        path, colon, inside = name.partition("::")
-        if not colon:
+        if "::" not in name:
             return layer.tensor
         if name not in self._forwarded:
             self._forwarded[name] = layer.tensor  # of one that hands on what it gets itself
-            function = self.known(path).functions.get(f"{inside}.{layer.forward}")
-            value = self.normal(path, function.returns, function) if function is not None else None
+            module, function = self.function(Ref(f"{name}.{layer.forward}")) or (None, None)
+            value = self.normal(module.path, function.returns, function) if module and function else None
             kind = self.type_of(value) if isinstance(value, Result) else ""
             if "::" in kind and self.layer(kind) is None:
                 self._forwarded[name] = kind
@@ -927,10 +943,9 @@ class Resolver:
         key = f"{of.name}{value.attr}"
         if key not in self._returned:
             self._returned[key] = ""
-            path, _, inside = of.name.partition("::")
-            function = self.known(path).functions.get(inside)
-            if function is not None and isinstance(function.returns, Items):
-                returned = self.normal(path, function.returns, function)
+            module, function = self.function(of) or (None, None)
+            if module is not None and function is not None and isinstance(function.returns, Items):
+                returned = self.normal(module.path, function.returns, function)
                 self._returned[key] = self.type_of(self.member(returned, value.attr))
         return self._returned[key]
 
@@ -975,11 +990,9 @@ class Resolver:
         returns = {self.catalog.entries[i].returns for i in self.catalog.calls.get(name, ())} - {"", "generator"}
         if self.is_class(name) and not returns:
             return name
-        key, colon, inside = name.partition("::")
-        if colon:
-            module = self.known(key)
-            function = module.functions.get(inside)
-            return self.type_of(self.normal(module.path, function.returns, function)) if function is not None else ""
+        if "::" in name:
+            module, function = self.function(Ref(name)) or (None, None)
+            return self.type_of(self.normal(module.path, function.returns, function)) if module and function else ""
         for i in self.catalog.calls.get(name, ()):
             if self.catalog.entries[i].returns:
                 # Generator objects keep the name of what made them: their methods are known under it.

@@ -210,12 +210,9 @@ class Values:
 
     def _made(self, kind: str, attr: str) -> Origin | None:
         """What the constructor of a class keeps as an attribute, with what it was handed."""
-        for owner in self.resolver.mro(kind):
-            key, colon, inside = owner.partition("::")
-            module = self.resolver.known(key) if colon else None
-            body = module.classes.get(inside) if module is not None else None
-            function = module.functions.get(f"{inside}.__init__") if module is not None else None
-            if module is not None and body is not None and function is not None and attr in body.attributes:
+        for module, inside in self.resolver.family(kind):
+            body, function = module.classes[inside], module.functions.get(f"{inside}.__init__")
+            if function is not None and attr in body.attributes:
                 begin = f"{kind}."
                 given = {k.removeprefix(begin): v for k, v in self.handed.items() if k.startswith(begin)}
                 return self.look(Frame(module, function, given, kind), body.attributes[attr])
@@ -223,11 +220,9 @@ class Values:
 
     def _field_spot(self, name: str, attr: str) -> Spot | None:
         """Where a class of the program gives a field its default."""
-        for owner in self.resolver.mro(name):
-            key, colon, inside = owner.partition("::")
-            body = self.resolver.known(key).classes.get(inside) if colon else None
-            if body is not None and attr in body.places:
-                return Spot(self.resolver.known(key), body.places[attr])
+        for module, inside in self.resolver.family(name):
+            if attr in module.classes[inside].places:
+                return Spot(module, module.classes[inside].places[attr])
         return None
 
     def _option(self, frame: Frame, attr: str) -> Origin | None:
@@ -268,10 +263,8 @@ class Values:
 
     def _called(self, frame: Frame, value: Result, function: Ref) -> Origin:
         """What a function of the program gives back."""
-        key, _, inside = function.name.partition("::")
-        module = self.resolver.known(key)
-        called = module.functions.get(inside)
-        if called is None:
+        module, called = self.resolver.function(function) or (None, None)
+        if module is None or called is None:
             return Origin(Result(function, self.resolver.global_site(frame.module.path, value.site)))
         if called.returns is None:
             return Origin(None)

@@ -21,8 +21,9 @@ from detlint.facts.model import (
     Value,
     options,
 )
+from detlint.model.callees import BARE, Callee, returned
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
-from detlint.program.calls import BARE, Callee, is_self, returned
+from detlint.program.calls import is_self
 from detlint.program.following.effects import Effects, by_option
 from detlint.program.following.state import State
 from detlint.program.following.steps import is_text
@@ -56,9 +57,9 @@ class Calling(Effects):
         """Whether nobody goes through the data set that an object is which a call makes: neither who has it, nor its own class."""
         if not self.is_idle(place):
             return False
-        bases = [base.partition("::") for base in self.resolver.mro(name)]
-        self.result.visited.update(path for path, colon, _ in bases if colon)
-        return not any(colon and self.flow.words.writers.hands_itself(inside, path) for path, colon, inside in bases)
+        family = [*self.resolver.family(name)]
+        self.result.visited.update(module.path for module, _ in family)
+        return not any(self.flow.words.writers.hands_itself(inside, module.path) for module, inside in family)
 
     def run(self, value: Value, place: Place | None, arguments: Arguments = ()) -> bool:
         """Call a value, by default with arguments that are not known; who calls it may catch what it raises. Whether it did, all that it

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value, options
-from detlint.program.calls import PREPARES, Callee, is_choice, is_chosen, owner_of
+from detlint.model.callees import Callee
+from detlint.program.calls import PREPARES, is_choice, is_chosen, owner_of
 from detlint.program.entry import sites
 from detlint.program.following.calling import Calling
 from detlint.program.following.effects import parts_of

@@ -292,8 +292,8 @@ class Run:
 
     def class_of(self, name: str) -> Class | None:
         """A class of the program, by normal name."""
-        path, colon, inside = name.partition("::")
-        return self.resolver.known(path).classes.get(inside) if colon else None
+        module, inside = self.resolver.definition(name) or (None, "")
+        return module.classes.get(inside) if module is not None else None
 
     def beyond(self, module: Module, function: Function, place: Place | None) -> int | None:
         """How many arguments a call gives a function beyond its parameters, by position; None where that isn't seen."""

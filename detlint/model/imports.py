@@ -13,8 +13,6 @@ from detlint.program.resolve import Module, Resolver
 MAKES_NAMES: Final = frozenset({"__getattr__", "__path__", "exec", "globals", "locals", "setattr", "vars"})
 """By what a file may bind names that it doesn't say, or by `sys.modules`."""
 
-SEARCHED: Final = "sys.path"
-
 
 class Imports:
     """Knows which imports raise, of those that can't be otherwise: what isn't found at all may be installed."""
