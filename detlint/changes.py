@@ -21,7 +21,6 @@ from detlint.model.modules import ModuleNames, Modules
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
 from detlint.model.uses import words_of
 from detlint.moved import Lines, Said, lines_moved
-from detlint.program.index import Index
 from detlint.program.links import Links, registered
 from detlint.state import Row, State
 
