@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from detlint.facts.parse import module_of
+from detlint.sources.parse import module_of
 
 PYTHON_BODIES: Final = frozenset({
     "capture", "debug", "ipytest", "lprun", "memit", "memray_flamegraph", "mprun", "prun", "pyinstrument", "scalene",
@@ -54,6 +55,9 @@ _TEXTS = {
 _ASSIGNED = re.compile(r"(?:[ \t]|\\\n)*(?=[%!])")
 _OPTION = re.compile(r"--?[\w-]+(?:=\S*)?[ \t]*")
 _VALUE = re.compile(r"\S+[ \t]*")
+_SHELLS = frozenset({"%%bash", "%%sh", "%%zsh"})
+_FILLED_IN = re.compile(r"(?<!\$)\{(\w+)\}")
+"""What IPython puts into a command."""
 _VARIABLE = re.compile(r"(?P<name>\w+)(?:[ \t]*=[ \t]*|[ \t]+)(?P<value>.*\S)")
 
 
@@ -84,18 +88,57 @@ def as_python_lines(text: str, automagic: bool = False) -> str:
         return text
     parts, at = [], 0
     while at < len(text):
-        line, at = _logical_line(text, at, automagic)
+        line, at = _logical_line(text, at, automagic, _statement, _value)
         parts.append(line)
     return "".join(parts)
 
 
-def _logical_line(text: str, start: int, automagic: bool) -> tuple[str, int]:
-    """The logical line that begins somewhere, as Python, and where the next one begins."""
+def shell_of(cell: str) -> str:
+    """What a cell gives a shell: commands behind `!`, scripts that `%run` starts, variables that `%env` sets, cells of `%%bash`. What
+    Python puts into a command (`{name}`) is a variable."""
+    head = found.end() if (found := _HEAD.match(cell)) else 0
+    first, _, body = cell[head:].partition("\n")
+    magic, *told = first.split() or [""]
+    if magic in _SHELLS or (magic == "%%script" and f"%%{' '.join(told[:1])}" in _SHELLS):
+        return body
+    text, commands, at = (body if magic.startswith("%%") else cell), list[str](), 0
+    if magic.startswith("%%") and magic[2:] not in PYTHON_BODIES:
+        return ""
+
+    def noted(command: str) -> str:
+        commands.append(command)
+        return ""
+
+    while at < len(text):
+        _, at = _logical_line(text, at, False, noted, noted)
+    return "\n".join(filter(None, map(_given_to_shell, commands)))
+
+
+def _given_to_shell(command: str) -> str:
+    """A command of IPython's, as a shell has it; "" for any other."""
+    if command.startswith("!"):
+        return _FILLED_IN.sub(r"${\1}", command.lstrip("!").strip())
+    magic, _, rest = command.strip().partition(" ")
+    if magic in ("%env", "%set_env") and (variable := _VARIABLE.match(rest)):
+        return f"export {variable['name']}={shlex.quote(variable['value'])}"
+    starts = {"%run": "python ", "%cd": "cd ", "%sx": "", "%system": ""}
+    return starts[magic] + rest if magic in starts else ""
+
+
+def _logical_line(
+    text: str, start: int, automagic: bool, statement: Callable[[str], str], value: Callable[[str], str]
+) -> tuple[str, int]:
+    """The logical line that begins somewhere, as Python, and where the next one begins.
+
+    Args:
+        statement: makes Python of a command that stands for itself.
+        value: makes Python of one whose result is assigned.
+    """
     first = start
     while first < len(text) and text[first] in " \t":
         first += 1
     if text[first : first + 1] in _ESCAPES or (automagic and _AUTOMAGIC.match(text, first)):
-        return _command(text, start, first, _statement)
+        return _command(text, start, first, statement)
     assigned, last, end = False, "", len(text)
     for kind, code, at in _pieces(text, first):
         last = code[-1:] or last
@@ -105,7 +148,7 @@ def _logical_line(text: str, start: int, automagic: bool) -> tuple[str, int]:
         if kind == "assigns" and not assigned:
             assigned = True
             if found := _ASSIGNED.match(text, at):
-                return _command(text, start, found.end(), _value)
+                return _command(text, start, found.end(), value)
         last = last if kind == "comment" else kind
     if last == "?":
         return _same_lines(text[start:first] + "pass", text[start:end]), end

@@ -34,9 +34,11 @@ from detlint.lsp.text import Documents
 CONFIGURATIONS: Final = ("pyproject.toml", "detlint.toml", ".detlint.toml", "setup.py", "setup.cfg", ".gitignore")
 """Files that say how to check, or which files there are."""
 VERSIONS: Final = (
-    "*requirements*.txt", "*.lock", "pylock*.toml", "Pipfile", "environment*.yml", "environment*.yaml", "README*.md", "README*.rst",
+    "*requirements*.txt", "*.lock", "pylock*.toml", "Pipfile", "environment*.yml", "environment*.yaml",
 )  # fmt: skip
 """Files that say which versions of libraries a project uses."""
+LAUNCHES: Final = ("*.sh", "*.bash", "*.slurm", "*.sbatch", "Dockerfile*", "*.dockerfile", "Makefile", "*.mk")
+"""Files that start programs."""
 READING: Final = "detlint/reading"
 """The token of the progress of reading a program."""
 SWITCH_SECONDS: Final = 0.001
@@ -333,7 +335,7 @@ async def initialized(ls: Server, params: types.InitializedParams) -> None:
     watched = workspace.did_change_watched_files if workspace else None
     if watched is not None and watched.dynamic_registration:
         sources = ",".join(f"*{suffix}" for suffix in SUFFIXES)
-        names = ",".join((*CONFIGURATIONS, *VERSIONS))
+        names = ",".join((*CONFIGURATIONS, *VERSIONS, *LAUNCHES))
         watchers = [types.FileSystemWatcher(f"**/{{{pattern}}}") for pattern in (sources, names)]
         options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
         registration = types.Registration("detlint/files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)

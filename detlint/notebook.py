@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from detlint.facts.model import Cell, Problem
+from detlint.sources.parse import Cell, Problem
 
 SUFFIX: Final = ".ipynb"
 BOM: Final = b"\xef\xbb\xbf"

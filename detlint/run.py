@@ -27,7 +27,7 @@ from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
 from detlint.db import Mark, Storage
 from detlint.facts.gate import yaml_gate_of
-from detlint.facts.model import Facts, Head, Problem, Span
+from detlint.facts.model import Facts, Head, Span
 from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
@@ -44,6 +44,7 @@ from detlint.program.outcome import Outcome, Runs
 from detlint.program.scripts import is_packaged, scripts
 from detlint.program.surroundings import Asked, Noted
 from detlint.source import Source
+from detlint.sources.parse import Problem
 from detlint.state import Row, State
 from detlint.status import NOTHING, Status
 from detlint.told import found, once
@@ -676,7 +677,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.index.has_name, self.index.names_below, self.known)
+        resolver = Resolver(self.modules, catalog, self.index.has_name, self.known)
         users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
@@ -840,10 +841,7 @@ class Run:
 
     @cached_property
     def _copies(self) -> Copies:
-        files, inside = self.store.files, self.inside
-        return Copies(
-            self.modules.root, lambda path: files[path].size if path in inside else None, self._text, self.links
-        )
+        return Copies(self.modules.root, self.inside, self.modules.code, self.index.yaml, self.links)
 
     def _original(self, finding: Finding) -> str:
         """The file of which a finding's file is a copy, where that makes it a note; "" where it doesn't."""

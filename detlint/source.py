@@ -11,10 +11,10 @@ from pathlib import Path
 
 from detlint import counters
 from detlint.facts.model import Span
-from detlint.facts.parse import parsable
 from detlint.facts.yaml_text import decoded, encoding_of, is_yaml, lines_of
 from detlint.files import read
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
+from detlint.sources.parse import parsable
 
 
 class Source:

@@ -1,4 +1,4 @@
-"""The versions of a project's libraries, as its own lock and requirement files give them, or its README.
+"""The versions of a project's libraries, as its own lock and requirement files give them.
 
 A folder below the root may have files of its own, as a repository of many projects has them; the nearest folder counts.
 Every reader gives requirements (`torch>=1.7,<1.9`). Where one file names a library several times, for several platforms
@@ -48,10 +48,6 @@ PACKAGE: Final = re.compile(
 """A package of a lock file: the lines of its table, before the next one, that give its name and its version."""
 WHEEL: Final = re.compile(r"([A-Za-z0-9][\w.]*)-(\d[^-]*)-.*\.whl")
 INCLUDE: Final = re.compile(r"^[ \t]*(?:-r|-c|--requirement|--constraint)[ \t=]*([^\s#]+)", re.MULTILINE)
-PINNED: Final = re.compile(
-    r"^[ \t]*(?:[-*+][ \t]+)?[`*]*([A-Za-z0-9][\w.-]*)[`*]*[ \t]*==[ \t]*(\d[\w.+]*)[`*]*[ \t]*$", re.MULTILINE
-)
-"""A line of a README that is no more than a requirement, or a list's item: sentences, tables and commands may speak of any version."""
 CONDA: Final = re.compile(r"\s*-\s+[\"']?(?:[\w-]+::)?([A-Za-z0-9][\w.-]*)\s*([^\s\"'#\[]*)")
 
 
@@ -258,10 +254,6 @@ def _requirements(text: str) -> Iterator[str]:
         yield f"{wheel[1]}=={wheel[2]}" if wheel else line
 
 
-def _readme(text: str) -> Iterator[str]:
-    return (f"{name}=={version}" for name, version in PINNED.findall(text))
-
-
 def _pyproject(text: str) -> Iterator[str]:
     raw = toml.parse(text)
     project, poetry = _table(raw.get("project")), _table(_table(raw.get("tool")).get("poetry"))
@@ -313,7 +305,5 @@ READERS: Final[tuple[tuple[str, Callable[[str], Iterable[str]]], ...]] = (
     ("requirements/*.txt", _requirements),
     ("pyproject.toml", _pyproject),
     ("setup.cfg", _setup_cfg),
-    ("[Rr][Ee][Aa][Dd][Mm][Ee]*.md", _readme),
-    ("[Rr][Ee][Aa][Dd][Mm][Ee]*.rst", _readme),
 )
-"""In order of trust: what was locked, what one environment is made of, what the project asks for, and what it tells people."""
+"""In order of trust: what was locked, what one environment is made of, what the project asks for."""

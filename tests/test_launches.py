@@ -15,6 +15,7 @@ from detlint.facts.model import Const
 from detlint.ir.launch_texts import lower
 from detlint.model.chosen import Read, chosen
 from detlint.model.commands import UNKNOWN, Started, started
+from detlint.model.documents import read
 from detlint.model.launches import Launch, Programs
 
 PROGRAMS = Programs(load().launchers)
@@ -22,7 +23,7 @@ PROGRAMS = Programs(load().launchers)
 
 def run(text: str | bytes, name: str = "run.sh") -> list[Started]:
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return started(lower(name, data).script)
+    return started(read(name, data).script)
 
 
 def launches(text: str, name: str = "run.sh") -> list[Launch]:
@@ -191,6 +192,31 @@ def test_launch_texts(
 ) -> None:
     found = next(one for one in run(text, name) if "x.py" in one.words)
     assert (found.words, dict(found.environment), found[3:]) == (command, environment, place)
+
+
+@pytest.mark.parametrize(
+    ("cell", "commands"),
+    [
+        ("x = 1\n!python x.py --n {n} \\\n  --m 2\n", [("python", "x.py", "--n", UNKNOWN, "--m", "2")]),
+        ("out = !python x.py --n 1\n", [("python", "x.py", "--n", "1")]),
+        ("if ready:\n    !python x.py\n", [("python", "x.py")]),
+        ('text = """\n!python x.py\n"""\n', []),
+        ("%run x.py --n 1\n", [("python", "x.py", "--n", "1")]),
+        ("%%bash\npython x.py &&\npython y.py\n", [("python", "x.py"), ("python", "y.py")]),
+        ("%%script bash --out log\npython x.py\n", [("python", "x.py")]),
+        ("%%capture\n!python x.py\n", [("python", "x.py")]),
+        ("%%writefile x.sh\n!python x.py\n", []),
+        ("# python x.py\n", []),
+    ],
+)
+def test_cells(cell: str, commands: list[tuple[str, ...]]) -> None:
+    notebook = json.dumps({"cells": [{"cell_type": "code", "source": cell}]})
+    assert words(notebook, "a.ipynb") == commands
+
+
+def test_a_notebook_sets_variables() -> None:
+    cells = [{"cell_type": "code", "source": text} for text in ("%env A=1 2", "!python x.py")]
+    assert [found.environment for found in run(json.dumps({"cells": cells}), "a.ipynb")] == [{"A": "1 2"}]
 
 
 # -- values ---------------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from textwrap import dedent
 
 import pytest
 
-from detlint.facts.expression import in_ir
 from detlint.facts.model import Const
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.ir.code import Code, Function
 from detlint.ir.lower import lower
 from detlint.ir.places import Place

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY
 
-from detlint.facts.nodes import walk
+from detlint.sources.nodes import walk
 
 SILENT = (ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
 SOURCES = [*sorted((REPOSITORY / "detlint").rglob("*.py"))[::12], Path(ast.__file__)]

@@ -109,7 +109,7 @@ class Constants:
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, kin.heirs)
-        self._unpacked_tables = Unpacked(matcher, gradients.uses, self._passed)
+        self._unpacked_tables = Unpacked(matcher, users, gradients.uses, self._passed)
         self._values: Memo[Value | None] = Memo(users.db)
         self._left_out: Memo[str] = Memo(users.db)
         self._idle: Memo[bool] = Memo(users.db)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from detlint.facts.expression import in_ir
 from detlint.facts.model import Const, Either, Expression, Items, Ref, Value
 from detlint.facts.reading.values import constant
 from detlint.facts.scope import join
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.ir.code import Function
 
 Names = dict[str, Value | None]

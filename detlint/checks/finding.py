@@ -7,7 +7,8 @@ from typing import Final, Literal
 import msgspec
 
 from detlint.catalog import Recipe
-from detlint.facts.model import Cell, Span
+from detlint.facts.model import Span
+from detlint.sources.parse import Cell
 
 ANOTHER_RUN: Final = "another run starts here"
 """What a step says that stands for one more entry point with the same finding."""

@@ -12,12 +12,12 @@ import msgspec
 
 from detlint.cache import Cache
 from detlint.checks.finding import Finding
-from detlint.facts.model import Problem, Span
-from detlint.facts.parse import parse
+from detlint.facts.model import Span
 from detlint.ir.code import Code
 from detlint.ir.extent import around, canonical, statement
 from detlint.ir.lower import lower
 from detlint.source import Source
+from detlint.sources.parse import Problem, parse
 
 LONGEST: Final = 160
 

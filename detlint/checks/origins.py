@@ -7,7 +7,6 @@ from typing import Final
 from detlint.checks.feeds import Feeds, Place
 from detlint.checks.gradients import Gradients
 from detlint.checks.match import Match, Matcher
-from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     COMPARED,
     SCALED,
@@ -26,6 +25,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.model.training import ASKS
 from detlint.program.resolve import Module
 

@@ -15,7 +15,6 @@ from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
-from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     LOOKS,
     PRINTS,
@@ -38,6 +37,7 @@ from detlint.facts.model import (
 from detlint.facts.model import Mapping as Table
 from detlint.facts.reading.values import member
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
 from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.model.uses import Users

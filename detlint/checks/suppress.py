@@ -9,10 +9,10 @@ from typing import Final
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
 from detlint.facts.model import Span
-from detlint.facts.parse import expression_of
 from detlint.facts.store import with_deep_stack
 from detlint.source import Source
 from detlint.sources.directives import Directive, confirmed
+from detlint.sources.parse import expression_of
 
 WHOLE_FILE: Final = 0
 """The line of what is about all lines."""

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, product
 from typing import Final
 
 from detlint.checks.match import Match, Matcher
+from detlint.db import Memo
 from detlint.facts.model import Function, Mapping, Result, Site, Value
 from detlint.facts.reading.values import opened
 from detlint.model.tables import Known, parameters
-from detlint.model.uses import Use
+from detlint.model.uses import Use, Users
 from detlint.program.bound import Argument
 from detlint.program.resolve import Module
 
@@ -27,6 +28,7 @@ class Unpacked:
     """Asks those who call.
 
     Args:
+        users: knows what an answer rests on.
         uses: gives the uses of a definition.
         passed: gives what a call gives a parameter of a function, or its default.
     """
@@ -34,6 +36,7 @@ class Unpacked:
     def __init__(
         self,
         matcher: Matcher,
+        users: Users,
         uses: Callable[[Module, str], list[Use] | None],
         passed: Callable[[Site, Module, Function, str], Argument | None],
     ) -> None:
@@ -41,6 +44,7 @@ class Unpacked:
         self._resolver = matcher.resolver
         self._uses = uses
         self._passed = passed
+        self._known: Memo[Sequence[Given]] = Memo(users.db)
 
     def found(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by the tables that some call gives, and by default isn't."""
@@ -73,23 +77,37 @@ class Unpacked:
         function = module.function_of(site)
         unpacked = [argument.value for argument in site.args if argument.name == "**"]
         names = {n for value in unpacked for n in parameters(self._matcher.taking(module, function, value)[1])}
-        for given in self._given(module, taking, names, calls) if names and taking is not None else ():
+        if not names or taking is None:
+            return
+        given_by = self._given(module, taking, names) if calls is None else self._by(module, taking, names, calls, 0)
+        for given in given_by:
             tables = [[*self._matcher.unpacked(module, function, value, given.get)] for value in unpacked]
             yield from islice(product(*tables), MOST)
 
-    def _given(
-        self, module: Module, function: Function, names: set[str], calls: Iterable[Use] | None = None, depth: int = 0
+    def _given(self, module: Module, function: Function, names: set[str], depth: int = 0) -> Sequence[Given]:
+        """What the calls of a function give some of its parameters, those too that hand on what their own function gets: each once."""
+
+        def found() -> Sequence[Given]:
+            each: list[Given] = []
+            for given in self._by(module, function, names, self._uses(module, _used(function)) or (), depth):
+                if given not in each:
+                    each.append(given)
+            return each
+
+        return self._known.of((module.path, function.number, frozenset(names), depth), found, ())
+
+    def _by(
+        self, module: Module, function: Function, names: set[str], calls: Iterable[Use], depth: int
     ) -> Iterator[Given]:
-        """What each call of a function gives some of its parameters, those too that hand on what their own function gets."""
-        used = function.owner if function.name.endswith(".__init__") else function.name
-        for use in self._uses(module, used) or () if calls is None else calls:
-            call = self.call_of(use, f"{module.path}::{used}")
+        """What each of some calls gives them."""
+        for use in calls:
+            call = self.call_of(use, f"{module.path}::{_used(function)}")
             passed = {n: self._given_to(call, module, function, n) for n in names} if call is not None else {}
             caller = use.module.function_of(use.module.sites[use.site]) if call is not None else function
             given = {name: a.value for name, a in passed.items() if a is not None and a.given}
             left = {n: self._resolver.normal(module.path, a.value) for n, a in passed.items() if a and a.given is False}
             asked = {name for value in given.values() for name in parameters(value)}
-            outer = [*self._given(use.module, caller, asked, None, depth + 1)] if asked and depth < DEEPEST else []
+            outer = self._given(use.module, caller, asked, depth + 1) if asked and depth < DEEPEST else ()
             for known in (outer or [{}]) if call is not None else ():
                 yield from self._as_given(use.module, caller, given, left, known.get, by_default=not outer)
 
@@ -126,3 +144,8 @@ class Unpacked:
             return None
         found = self._resolver.normal(use.module.path, handed[0], use.module.function_of(site))
         return handed[1] if getattr(found, "name", "") == own else None
+
+
+def _used(function: Function) -> str:
+    """By what a function is called: its name, or that of the class whose constructor it is."""
+    return function.owner if function.name.endswith(".__init__") else function.name

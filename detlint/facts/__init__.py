@@ -1,1 +1,4 @@
-"""One source file to its facts: what it imports, defines, calls and writes. No tree is kept, nothing is linked yet."""
+"""What one source file says, as values, sites and steps: what it imports, defines, calls and writes; nothing is linked yet.
+
+All of it is read off the file's IR, for those rules that don't ask the model yet: this ends with the issue "Domains and rules".
+"""

@@ -14,6 +14,7 @@ import msgspec
 
 from detlint.model.search_path import NOTHING, Puts
 from detlint.sources.directives import Directive
+from detlint.sources.parse import Cell, Problem
 
 SUPER: Final = "<super>"
 """The attribute of an object by which its class asks for what its bases have: `super().f` is `self.<super>.f`."""
@@ -325,34 +326,6 @@ class Class(Record, frozen=True):
     properties: tuple[str, ...] = ()
     """Those of its methods that run where their name is read, as an attribute is. What runs where it is assigned is the
     function with `SETTER` after that name."""
-
-
-UNPARSABLE: Final = "can't be parsed"
-"""How the message begins about a file that Python can't read."""
-
-
-class Problem(Record, frozen=True):
-    """Why a file has no facts."""
-
-    message: str
-    line: int = 1
-    column: int = 0
-
-    @property
-    def is_syntax(self) -> bool:
-        """Whether Python can't read the file either."""
-        return self.message.startswith(UNPARSABLE)
-
-
-class Cell(Record, frozen=True):
-    """A code cell of a notebook. The code of all cells is joined, in their order, and read like one file."""
-
-    line: int
-    """The line at which it begins in the joined code, from 1."""
-    number: int
-    """Its position among the cells of all kinds, from 1, as ruff counts them."""
-    margin: int = 0
-    """How many columns were taken off its lines, where they were all indented."""
 
 
 class Body(Record, frozen=True):

@@ -20,7 +20,6 @@ from detlint.facts.model import (
     Aliases,
     Body,
     Branch,
-    Cell,
     Class,
     Detail,
     Either,
@@ -28,11 +27,9 @@ from detlint.facts.model import (
     Function,
     Member,
     Partial,
-    Problem,
     Ref,
     Value,
 )
-from detlint.facts.parse import parsable, parse
 from detlint.facts.reading.definitions import Definitions, is_deferred
 from detlint.facts.reading.words import mentions
 from detlint.facts.scope import Scope, join
@@ -43,6 +40,7 @@ from detlint.model.exports import ALL, exported
 from detlint.model.search_path import put_on_path
 from detlint.model.trials import TRIES, is_trial
 from detlint.sources.directives import directives
+from detlint.sources.parse import Cell, Problem, parsable, parse
 
 
 class Reader(Definitions):

@@ -17,7 +17,7 @@ from detlint import counters
 from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
 from detlint.facts.gate import gate_of
-from detlint.facts.model import Cell, Facts, Head, Problem, decode, decode_head, encode
+from detlint.facts.model import Facts, Head, decode, decode_head, encode
 from detlint.facts.yaml_text import is_yaml
 from detlint.files import read as read_file
 from detlint.files import read_with_status
@@ -29,6 +29,7 @@ from detlint.ir.words import Words, of_code, of_text
 from detlint.ir.words import decode as words_of
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
 from detlint.sources.gate import Gate, YamlGate
+from detlint.sources.parse import Cell, Problem
 from detlint.status import NOTHING, Status
 
 if sys.platform != "win32":

@@ -24,7 +24,6 @@ from detlint.facts.model import (
     Items,
     Mapping,
     Partial,
-    Problem,
     Ref,
     Result,
     Site,
@@ -50,6 +49,7 @@ from detlint.ir.yaml_nodes import (
     too_deep,
 )
 from detlint.sources.directives import Directive, may_hold, of_comment
+from detlint.sources.parse import Problem
 
 _BEHIND_TAGS: Final = frozenset(b" \t\r\f\v,]}")
 """What a tag ends before."""

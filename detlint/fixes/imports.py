@@ -13,12 +13,12 @@ from libcst.codemod import CodemodContext
 from libcst.codemod.visitors import AddImportsVisitor, RemoveImportsVisitor
 
 from detlint import counters
-from detlint.facts.parse import module_of
 from detlint.fixes.file import File
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.removal import comments, has_lines, on_lines, without_lines
 from detlint.fixes.text import Edit, Text
 from detlint.fixes.unused import Imported, imported_by
+from detlint.sources.parse import module_of
 
 
 def import_edits(text: str, imports: Iterable[str]) -> list[Edit]:

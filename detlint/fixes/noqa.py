@@ -18,7 +18,6 @@ from typing import Any, Final
 
 from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
-from detlint.facts.parse import module_of
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
@@ -26,6 +25,7 @@ from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
+from detlint.sources.parse import module_of
 
 _NOQA: Final = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)", re.I)
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")

@@ -7,8 +7,6 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 
-from detlint.facts.model import Cell
-from detlint.facts.parse import parsable
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.fixable import Placed
 from detlint.fixes.python_file import PythonFile
@@ -16,6 +14,7 @@ from detlint.fixes.recipe import Left, NoFix
 from detlint.fixes.text import Edit
 from detlint.ipython import as_python
 from detlint.notebook import BOM, NotANotebook, open_notebook
+from detlint.sources.parse import Cell, parsable
 
 
 class NotebookFile(PythonFile):

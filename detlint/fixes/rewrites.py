@@ -14,12 +14,12 @@ import libcst as cst
 
 from detlint.catalog import Recipe, Scalar
 from detlint.facts.model import Span
-from detlint.facts.nodes import walk
 from detlint.fixes import calls, seeding
 from detlint.fixes.file import File, defaults, span_of
 from detlint.fixes.recipe import NoFix, Order, Parameters
 from detlint.fixes.removal import comments, has_lines, without_lines
 from detlint.fixes.text import Edit, shortest
+from detlint.sources.nodes import walk
 
 _DOTTED: Final = re.compile(r"<([\w.]+)>")
 _PLACE: Final = re.compile(r"\{(, |!)?(\w+)(=)?\}")

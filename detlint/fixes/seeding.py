@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from detlint.facts.model import Span
-from detlint.facts.nodes import walk
 from detlint.fixes.file import File, span_of
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
+from detlint.sources.nodes import walk
 
 SEED: Final = re.compile(r"(?:(?:random|manual|global|rng|base|train)_?)?seed", re.I)
 """What people call the number."""

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
-from detlint.facts.nodes import walk
 from detlint.fixes.file import File
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Undecodable
+from detlint.sources.nodes import walk
 
 Imported = tuple[str, str | None, str | None]
 """The module, what is imported from it (None: the module itself), and the name that it gets."""

@@ -1,8 +1,9 @@
-"""Which ops a statement is made of, and what they say, wherever it stands and however it is laid out."""
+"""Which ops a statement is made of, and what they, or those of a file, say, wherever they stand and however they are laid out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
@@ -110,17 +111,32 @@ def canonical(extent: Extent) -> Iterator[str]:
     """What a statement says, in order: names, constants, operations, and which takes what."""
     function = extent.function
     for at in range(extent.first, extent.last + 1):
-        yield from _said(function, function.ops[at], extent.first)
+        yield from _said(function, function.ops[at], lambda place: place - extent.first)
 
 
-def _said(function: Function, operation: Op, first: int) -> Iterator[str]:
+def are_alike(code: Code, other: Code) -> bool:
+    """Whether two files say the same, but for texts that stand for themselves, as docstrings do."""
+    said = zip_longest(_all_of(code), _all_of(other)) if code.strings == other.strings else [("", None)]
+    return all(here == there for here, there in said)
+
+
+def _all_of(code: Code) -> Iterator[str]:
+    for function in code.functions():
+        said = [at for at, operation in enumerate(function.ops) if operation[0] != op.CONST or function.users[at]]
+        places = {at: place for place, at in enumerate(said)}
+        yield str([parameter.default >= 0 for parameter in function.header.parameters])
+        for at in said:
+            yield from _said(function, function.ops[at], places.__getitem__)
+
+
+def _said(function: Function, operation: Op, place_of: Callable[[int], int]) -> Iterator[str]:
     code, strings = operation[0], function.code.strings
     values, texts = {*places(operation)}, {*_STRINGS.get(code, ()), *_words(operation)}
     yield op.NAMES[code]
     for place in range(1, len(operation)):
         operand = operation[place]
         if place in values or (code == op.COLLECT and place == 2):
-            yield f"@{operand - first}" if operand >= 0 else "@"
+            yield f"@{place_of(operand)}" if operand >= 0 else "@"
         elif place in texts:
             yield strings[operand] if operand >= 0 else "*"
         elif code in _SLOTS and place == 1:
@@ -152,4 +168,4 @@ def _defined(function: Function) -> Iterator[str]:
         yield f"{function.text(slot)}:{parameter.kind}"
     if function.header.kind & KIND == LAMBDA:
         for operation in function.ops:
-            yield from _said(function, operation, 0)
+            yield from _said(function, operation, lambda at: at)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property
 
 from detlint.ir import ops as op
 from detlint.ir.body import UNKNOWN, Binding, Body
-from detlint.ir.flow import BEFORE, ONLY_BEFORE, UNTOLD, Flow, Guard, flow
+from detlint.ir.flow import ONLY_BEFORE, Flow, Guard, flow
 from detlint.ir.generators import late
+from detlint.ir.loads import Loads
 from detlint.ir.uses import Use, users
 
 
@@ -37,18 +38,9 @@ class Function(Body):
         return found
 
     @cached_property
-    def loads(self) -> Mapping[int, Sequence[int]]:
+    def loads(self) -> Loads:
         """Definitions, or `BEFORE - slot` for what a slot was at the beginning -> the `LOAD`s that they may reach."""
-        found: dict[int, list[int]] = {}
-        places: dict[int, list[int]] = {}
-        for at, operation in self.each(op.STORE, op.DELETE):
-            places.setdefault(operation[1], []).append(at)
-        for load, definitions in self.flow.reaching.items():
-            slot = self.ops[load][1]
-            several = (*places.get(slot, ()), BEFORE) if UNTOLD in definitions else definitions
-            for definition in several:
-                found.setdefault(definition if definition != BEFORE else BEFORE - slot, []).append(load)
-        return found
+        return Loads(self.ops, self.flow.reaching)
 
     @cached_property
     def shared(self) -> frozenset[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
@@ -24,7 +23,6 @@ NOTEBOOK: Final = ".ipynb"
 ARGUMENTS: Final = ".args"
 VARIABLES: Final = ".env"
 _MAKE: Final = frozenset({"makefile", "gnumakefile"})
-_RUNS: Final = ("%%bash", "%%sh", "%%script bash", "%%script sh", "!%%bash")
 
 
 class LaunchText(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -58,17 +56,19 @@ def kind_of(name: str) -> str:
 
 
 def lower(name: str, data: bytes) -> LaunchText:
-    """What a text says. Never raises on account of the input."""
+    """What a text says. Never raises on account of the input.
+
+    Args:
+        name: its file's. Of a notebook, the text is what its cells give a shell.
+    """
     kind = kind_of(name)
     if kind == "docker":
         return _of_script(docker.lower(data))
     if kind == "make":
         return _of_script(make.lower(data))
-    if kind in ("shell", "arguments", "variables"):
+    if kind in _OF_SHELL:
         return _OF_SHELL[kind](data)
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
-    if kind == "notebook":
-        return _of_script(_of_notebook(text))
     read = _SETTINGS.get(kind)
     documents = read(_lines(text)) if read is not None else None
     if documents is None:
@@ -105,6 +105,7 @@ def _of_variables(data: bytes) -> LaunchText:
 
 _OF_SHELL: Final[dict[str, Callable[[bytes], LaunchText]]] = {
     "shell": lambda data: _of_script(shell.lower(data)),
+    "notebook": lambda data: _of_script(shell.lower(data)),
     "arguments": _of_arguments,
     "variables": _of_variables,
 }
@@ -126,35 +127,6 @@ def _of_procfile(document: Setting) -> Iterator[Step]:
     for row in document.rows if isinstance(document, Table) else ():
         if isinstance(row.value, str):
             yield Group(moved(shell.lower(row.value.encode("utf-8", "replace")).steps, row.line - 1, row.inner[1]))
-
-
-def _of_notebook(text: str) -> Script:
-    """The commands in the cells of a notebook: lines that begin with `!`, `%run`, and cells for a shell."""
-    try:
-        found = json.loads(text)
-        sheets = [found, *found.get("worksheets", ())]
-        cells = [cell for sheet in sheets for cell in sheet.get("cells", ()) if cell.get("cell_type") == "code"]
-        sources = [cell.get("source", cell.get("input", "")) for cell in cells]
-        bodies = ["".join(source) if isinstance(source, list) else str(source) for source in sources]
-    except (ValueError, RecursionError, TypeError, AttributeError):
-        return Script(complete=False)
-    steps = [step for body in bodies for step in shell.lower(_commands(body).encode("utf-8", "replace")).steps]
-    return Script(tuple(steps))
-
-
-def _commands(cell: str) -> str:
-    """The shell's part of a cell; what Python puts into it is a variable there."""
-    if cell.lstrip().startswith(_RUNS):
-        return cell.partition("\n")[2]
-    found, goes_on = [], False
-    for line in cell.split("\n"):
-        bare = line.strip()
-        if goes_on or bare.startswith("!"):
-            found.append(bare.removeprefix("!").replace("{", "${"))
-            goes_on = bare.endswith("\\")
-        elif bare.startswith("%run "):
-            found.append("python " + bare.removeprefix("%run "))
-    return "\n".join(found)
 
 
 # -- words ----------------------------------------------------------------------------------------------------------------

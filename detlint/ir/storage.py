@@ -51,14 +51,16 @@ def spans_of(ir: FileIR, function: int) -> list[Span]:
     """Where each op of a function stands."""
     starts, columns = _columns(ir.spans)
     part = slice(starts[function], starts[function + 1] - len(ir.functions[function].parameters))
-    return [*zip(*(column[part] for column in columns), strict=True)]
+    lines, begins, heights, widths = (column[part] for column in columns)
+    return [*zip(lines, begins, map(add, lines, heights), map(add, begins, widths), strict=True)]
 
 
 def span_of(ir: FileIR, function: int, at: int) -> Span:
     """Where one op of a function stands, or, behind all of them, a parameter."""
-    starts, (lines, columns, end_lines, end_columns) = _columns(ir.spans)
+    starts, (lines, begins, heights, widths) = _columns(ir.spans)
     place = starts[function] + at
-    return lines[place], columns[place], end_lines[place], end_columns[place]
+    line, begin = lines[place], begins[place]
+    return line, begin, line + heights[place], begin + widths[place]
 
 
 def lines_of(ir: FileIR) -> tuple[list[object], list[int]]:
@@ -99,22 +101,16 @@ def encoded_spans(counts: Sequence[int], places: Sequence[Any]) -> bytes:
 
 def last_lines(ir: FileIR) -> list[int]:
     """The last line of what each function does; 0 for one that does nothing."""
-    starts, columns = _columns(ir.spans)
-    ends = columns[2]
+    starts, (lines, _, heights, _) = _columns(ir.spans)
+    ends = [*map(add, lines, heights)]
     return [max(ends[start:end], default=0) for start, end in pairwise(starts)]
 
 
 @lru_cache(maxsize=64)
-def _columns(data: bytes) -> tuple[list[int], tuple[array[int], ...]]:
-    """Where each function begins, and the four columns."""
-    counts, lines, columns, end_lines, end_columns = _COLUMNS.decode(zlib.decompress(data))
-    lines = [*accumulate(lines)]
-    return [*accumulate(counts, initial=0)], (
-        array("L", lines),
-        array("L", columns),
-        array("L", map(add, lines, end_lines)),
-        array("L", map(add, columns, end_columns)),
-    )
+def _columns(data: bytes) -> tuple[list[int], tuple[Sequence[int], ...]]:
+    """Where each function begins, and the four columns: lines, columns, and how far from there the end is."""
+    counts, lines, *others = _COLUMNS.decode(zlib.decompress(data))
+    return [*accumulate(counts, initial=0)], tuple(array("i", column) for column in ([*accumulate(lines)], *others))
 
 
 def _plain(value: Any) -> Any:

@@ -19,6 +19,7 @@ from detlint.model.chosen import UNKNOWN, Chosen, Read, chosen, literals
 from detlint.model.commands import started
 from detlint.model.devices import Starts
 from detlint.model.launches import Launch, Programs
+from detlint.notebook import NotANotebook, open_notebook
 from detlint.status import Status, status_of
 
 MOST_FOLDERS: Final = 1_000
@@ -30,7 +31,7 @@ MOST_SETTINGS: Final = 1 << 15
 """How many bytes a JSON file of settings has: what is longer is data."""
 MOST_READ: Final = 1 << 17
 """How many bytes a launch text has: what is longer is data."""
-MOST_OF_NOTEBOOKS: Final = 1 << 22
+MOST_OF_NOTEBOOKS: Final = 1 << 25
 """How many bytes a notebook has that is searched for commands."""
 OF_OTHERS: Final = frozenset({"node_modules", "third_party", "venv"})
 """Folders of others."""
@@ -267,9 +268,25 @@ class Documents:
 
 def _lowered(path: str) -> LaunchText:
     try:
-        return lower(os.path.basename(path), beginning(path, _most_of(path)))
+        return read(os.path.basename(path), beginning(path, _most_of(path)))
     except OSError:
         return LaunchText()
+
+
+def read(name: str, data: bytes) -> LaunchText:
+    """What a launch text says. Never raises on account of the input.
+
+    Args:
+        name: its file's.
+    """
+    if kind_of(name) == "notebook":
+        from detlint.ipython import shell_of
+
+        try:
+            data = "\n".join(map(shell_of, open_notebook(data).texts)).encode("utf-8", "replace")
+        except NotANotebook:
+            return LaunchText(is_read=False)
+    return lower(name, data)
 
 
 def _most_of(path: str) -> int:

@@ -53,26 +53,37 @@ class Dynamic:
     def __init__(self, meaning: Meaning) -> None:
         self._meaning = meaning
         self._code: Code = meaning.code
+        self._named: dict[frozenset[str], Sequence[tuple[Place, str]]] = {}
 
-    def named(self, names: frozenset[str]) -> Iterator[tuple[Place, str]]:
+    def named(self, names: frozenset[str]) -> Sequence[tuple[Place, str]]:
         """Where something of some full names is had, called or not, and its name."""
+        found = self._named.get(names)
+        if found is None:
+            found = self._named[names] = [*self._found(names)]
+        return found
+
+    def _found(self, names: frozenset[str]) -> Iterator[tuple[Place, str]]:
         words = {name.rpartition(".")[2] for name in names}
         if words.isdisjoint(self._code.identifiers):
             return
+        words |= self._renamed
+        attributes: dict[int, list[int]] = {}
+        for number, at in (place for word in words for place in self._code.attributes.get(word, ())):
+            attributes.setdefault(number, []).append(at)
         for function in self._code.functions():
-            for at, operation in function.each(op.LOAD, op.ATTR):
-                said = function.text(operation[1]) if operation[0] == op.LOAD else self._code.strings[operation[2]]
-                if said in words or said in self._renamed:
-                    found = self._meaning.name(function, at)
-                    if found in names:
-                        yield Place(function, at), found
+            slots = {slot for word in words.intersection(function.slots) for slot in function.slots[word]}
+            loads = (at for at, operation in function.each(op.LOAD) if operation[1] in slots) if slots else ()
+            for at in sorted((*loads, *attributes.get(function.number, ()))):
+                name = self._meaning.name(function, at) if function.ops[at][0] in (op.LOAD, op.ATTR) else ""
+                if name in names:
+                    yield Place(function, at), name
 
     @cached_property
     def _renamed(self) -> frozenset[str]:
-        """The names that it gives what it imports, other than theirs."""
-        strings, imports = self._code.strings, self._code.ir.imports
-        bound = ((strings[i.name], strings[i.member if i.member >= 0 else i.module]) for i in imports if i.name >= 0)
-        return frozenset(name for name, said in bound if name != said)
+        """The names that it gives what it imports from modules, other than theirs."""
+        strings = self._code.strings
+        members = (each for each in self._code.ir.imports if each.name >= 0 and each.member >= 0)
+        return frozenset(strings[each.name] for each in members if each.name != each.member)
 
     @cached_property
     def finding(self) -> tuple[Place, ...]:

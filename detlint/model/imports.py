@@ -22,26 +22,19 @@ class Imports:
         self._modules = resolver.modules
         self._around = resolver.modules.around
         self._known: dict[tuple[int, str], bool] = {}
-        self._may: dict[tuple[str, str], bool] = {}
-        """Files, and names that they import -> whether that may raise: each run asks for most of them."""
-        self._beside: dict[tuple[str, str], bool] = {}
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
-        if module is not script and not self.may_raise(module, name):
+        if not self.may_raise(module, name):
             return False
-        if self._raises_anywhere(module, name):
-            shared = self._modules.scope(script.path) == module.scope or _is_own(module, name)
-            return shared or self.is_lacking(name)
-        if module is script:
-            return self._is_out_of_reach(script, name.partition(".")[0])
-        return self._leads_beside(module, name) and self._is_below(module, name, script)
+        shared = self._modules.scope(script.path) == module.scope or _is_own(module, name)
+        return shared or self.is_lacking(name)
 
     def refusing(self, script: Module, name: str) -> Sequence[str]:
         """The files of the program at which a script raises where it imports a name: one that can't be parsed, or those that might have
         the name and don't; none where it goes on, or something else keeps it from that."""
         place = self._modules.find(script.path, name)
-        if place is None or not self._raises_anywhere(script, name):
+        if place is None or not self.may_raise(script, name):
             return ()
         return [place[0], *(self._resolver.reached_by_stars(place[0]) or ())]
 
@@ -50,37 +43,6 @@ class Imports:
         return self._resolver.catalog.lacks(name)
 
     def may_raise(self, module: Module, name: str) -> bool:
-        """Whether a file raises where it imports a name, if that leads where it seems to lead, or only some scripts find it there."""
-        key = (module.path, name)
-        known = self._may.get(key)
-        if known is None:
-            known = self._may[key] = self._raises_anywhere(module, name) or self._leads_beside(module, name)
-        return known
-
-    def _leads_beside(self, module: Module, name: str) -> bool:
-        """Whether a name leads to a file beside, in a folder that isn't a package, with a script in a folder above: who starts that
-        doesn't have this folder on the path."""
-        folder, first = os.path.dirname(module.path), name.partition(".")[0]
-        if (folder, first) not in self._beside:
-            place = self._modules.find(module.path, first)
-            beside = place is not None and os.path.dirname(place[0]) == folder
-            self._beside[folder, first] = beside and self._modules.has_script_above(folder)
-        return self._beside[folder, first]
-
-    def _is_below(self, module: Module, name: str, script: Module) -> bool:
-        """Whether a file, and what a name leads to beside it, stand below the folder of a script, nothing puts their folder on the path,
-        and no other file or library may be meant. A relative import doesn't ask for the path."""
-        folder, first = os.path.dirname(script.path), name.partition(".")[0]
-        if script.facts.cells or not module.path.startswith(folder + os.sep) or os.path.dirname(module.path) == folder:
-            return False
-        if self._modules.is_taken(first) or self._resolver.name(module.path, name) is None:
-            return False
-        code = self._modules.code(module.path)
-        if code is None or {"sys", "path"} <= code.identifiers or code.is_relative:
-            return False
-        return not self._around.may_hold(folder, first) and not self._around.speaks_of_path(folder)
-
-    def _raises_anywhere(self, module: Module, name: str) -> bool:
         """Whether a file raises where it imports a name, if that leads where it seems to lead, whatever is started."""
         key = (module.scope, name)
         if key not in self._known:
@@ -139,15 +101,6 @@ class Imports:
         if not second or first in self._resolver.catalog.libraries or not self._modules.has_files(folder):
             return False
         return not self._around.may_hold(folder, second)
-
-    def _is_out_of_reach(self, script: Module, name: str) -> bool:
-        """Whether a module that a script imports stands in a folder below, and nothing puts that on the path: no file beside the
-        script, or below, says how."""
-        folder = os.path.dirname(script.path)
-        if self._modules.is_taken(name) or name not in self._resolver.below(folder):
-            return False
-        found = self._modules.find(script.path, name) is not None
-        return not found and not self._around.may_hold(folder, name) and not self._around.speaks_of_path(folder)
 
 
 def _is_release_of(version: str, requirement: str) -> bool:

@@ -45,7 +45,6 @@ class Index:
         self._named = words
         self._code_of = code
         self._sorted: Sequence[str] = ()
-        self._below: dict[str, frozenset[str]] = {}
         self._words: dict[str, Words | None] = {}
         self._table: dict[int, array[int]] | None = None
         """Hash values of names -> the numbers of the files that have them."""
@@ -121,16 +120,6 @@ class Index:
             return 0
         code = self._code_of(path)
         return code.mentions[name] if code is not None else MANY
-
-    def names_below(self, folder: str) -> frozenset[str]:
-        """The names of the program's files and folders below a folder, as imports say them."""
-        folder = folder.rstrip(os.sep)
-        if folder not in self._below:
-            inside = (
-                path[len(folder) + 1 :].removesuffix(".py") for path in self.all_below(folder) if path.endswith(".py")
-            )
-            self._below[folder] = frozenset(part for path in inside for part in path.split(os.sep))
-        return self._below[folder]
 
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""

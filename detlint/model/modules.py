@@ -105,7 +105,7 @@ class Modules:
         self.is_taken = is_taken
         self._all_put = put
         self._began = began
-        self.around = Surroundings(self.root, began)
+        self.around = Surroundings(self.root)
         self._facts: dict[str, Facts | None] = {}
         self._paths: list[tuple[str, ...]] = []
         self._scopes: dict[str, int] = {}
@@ -258,10 +258,6 @@ class Modules:
     def _put_above(self, folder: str) -> list[str]:
         """The nearest folder above one that a file of the program puts on the path."""
         return self._nearest_above(folder, self._put_anywhere.__contains__)
-
-    def has_script_above(self, folder: str) -> bool:
-        """Whether a script stands in a folder above one that is no package."""
-        return INIT not in self._list(folder)[0] and self._above(folder) != []
 
     def _above(self, folder: str) -> list[str]:
         """The nearest folder above one in which a script stands: who starts that has it on the path."""

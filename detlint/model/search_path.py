@@ -95,6 +95,7 @@ class _Reader:
     def __init__(self, code: Code, says: bool) -> None:
         self._code = code
         self._says = says
+        self._has_place = FILE in code.strings
         self._found: dict[str, None] = {}
         self._handed: dict[Handed, None] = {}
         self._entered: set[tuple[int, str]] = set()
@@ -128,7 +129,7 @@ class _Reader:
         for at, operation in enumerate(function.ops):
             if operation[0] == op.CALL:
                 self._call(function, at, given)
-            elif self._changed(function, operation) == _PATH:
+            elif self._says and self._changed(function, operation) == _PATH:
                 self._put(self._values(function, operation[3], given))
 
     def _changed(self, function: Function, operation: Op) -> str:
@@ -155,7 +156,7 @@ class _Reader:
                 self._depth -= 1
         if function.number == 0 and "." in name and name.partition(".")[0] not in sys.stdlib_module_names:
             alone = not call.values() and not function.users[at]
-            if alone or any(self._is_own_folder(function, value) for value in call.positional):
+            if alone or (self._has_place and any(self._is_own_folder(function, value) for value in call.positional)):
                 arguments = [self._values(function, value, given) for value in call.positional]
                 self._handed[Handed(name, tuple(tuple(_texts(argument)) for argument in arguments))] = None
 

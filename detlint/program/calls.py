@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
-from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     LOOKED_UP,
     SETTER,
@@ -25,6 +24,7 @@ from detlint.facts.model import (
     Value,
     options,
 )
+from detlint.ir.alone import in_ir
 from detlint.model.callees import BARE, Callee, Callees, returned
 from detlint.model.imports import Imports
 from detlint.model.parameters import Parameters

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from detlint.facts.expression import in_ir
 from detlint.facts.model import Const, Either, Expression, Instance, Param, Value
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.ir.code import Function
 from detlint.model.truth import Truth, comparison, denied
 from detlint.program.values import Frame, Values

@@ -133,21 +133,12 @@ class Resolver:
 
     Args:
         says: whether a file has a word in it, as part of another one too.
-        below: the names of the program's modules and packages below a folder.
         db: is told what answers rest on.
     """
 
-    def __init__(
-        self,
-        modules: Modules,
-        catalog: Catalog,
-        says: Callable[[str, str], bool],
-        below: Callable[[str], Collection[str]],
-        db: Database,
-    ) -> None:
+    def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool], db: Database) -> None:
         self.db = db
         self.modules = modules
-        self.below = below
         self.says = says
         self.catalog = catalog
         self.by_path: dict[str, Module | None] = {}

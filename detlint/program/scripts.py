@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import warnings
 from collections.abc import Iterable, Iterator
@@ -10,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from detlint import toml
-from detlint.facts.nodes import walk
-from detlint.facts.parse import parse
 from detlint.files import MOST_OF_METADATA, read
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
+from detlint.ir.lower import lower
+from detlint.sources.parse import Problem, parse
 
 GROUPS = ("console_scripts", "gui_scripts")
 
@@ -69,26 +70,36 @@ def _setup_cfg(file: Path) -> Iterator[str]:
 
 
 def _setup_py(file: Path) -> Iterator[str]:
-    """The literal `entry_points` of a `setup(...)` call; nothing is run."""
+    """The `entry_points` of a `setup(...)` call, as far as they are written out; nothing is run."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of the file's own faults (`"\d"`)
             tree = parse(read(file, MOST_OF_METADATA))
     except OSError:
         return
-    for node in walk(tree) if isinstance(tree, ast.Module) else ():
-        if isinstance(node, ast.keyword) and node.arg == "entry_points":
-            try:
-                table = ast.literal_eval(node.value)
-            except (ValueError, TypeError, RecursionError, MemoryError):
-                continue
-            if isinstance(table, str):
-                yield from _sections(table)
-            for group in GROUPS:
-                lines = _table(table).get(group, ())
-                yield from _targets(
-                    [lines] if isinstance(lines, str) else lines if isinstance(lines, (list, tuple)) else ()
-                )
+    for function in Code(lower(tree)).functions() if not isinstance(tree, Problem) else ():
+        for at, _ in function.each(op.CALL):
+            given = function.call(at).named.get("entry_points", -1)
+            if given >= 0:
+                yield from _written(function, function.meant(given))
+
+
+def _written(function: Function, at: int) -> Iterator[str]:
+    """Entry points as a table of lists by group, or as one text."""
+    said, operation = function.constant(at), function.ops[at]
+    if isinstance(said, str):
+        yield from _sections(said)
+    elif operation[0] == op.DICT:
+        for key, value in zip(operation[1::2], operation[2::2], strict=True):
+            if key >= 0 and function.constant(key) in GROUPS:
+                yield from _targets(_texts(function, function.meant(value)))
+
+
+def _texts(function: Function, at: int) -> Iterator[object]:
+    """A text, or those of a list."""
+    code, *items = function.ops[at]
+    said = map(function.constant, items if code in (op.LIST, op.TUPLE) else [at])
+    return (text for text in said if isinstance(text, str))
 
 
 def _sections(text: str) -> Iterator[str]:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.checks.finding import Report
-from detlint.facts.model import Cell, Span
+from detlint.facts.model import Span
 from detlint.notebook import cell_of
 from detlint.source import Source
+from detlint.sources.parse import Cell
 from detlint.visible import visible
 
 if TYPE_CHECKING:  # a run of which all is known needs none of the program

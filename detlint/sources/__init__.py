@@ -1,1 +1,1 @@
-"""The bytes of files, before anything is parsed: suppression comments, and whether a file is worth reading. Asks no other room."""
+"""The bytes of files, and their syntax trees: suppression comments, whether a file is worth reading, what can be parsed of it."""

@@ -1,1 +1,1 @@
-"""The walk over one file, a layer a file; see `reader.py`."""
+"""The pass over the ops of one file, a layer a file; see `reader.py`."""

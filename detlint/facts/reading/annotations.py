@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.facts import sets
-from detlint.facts.expression import in_ir
 from detlint.facts.model import Ref, Value
 from detlint.facts.reading.operators import Operators
 from detlint.facts.reading.values import LONGEST_TEXT, member
 from detlint.facts.scope import Missing
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.ir.code import Function
 
 PLAIN: Final = frozenset({

@@ -17,7 +17,6 @@ from detlint.facts.kernel import ends_cell
 from detlint.facts.model import (
     COMPARED,
     Arg,
-    Cell,
     Detail,
     Either,
     Expression,
@@ -43,6 +42,7 @@ from detlint.ir.uses import Op
 from detlint.ir.writes import Writes
 from detlint.ir.written import exactly
 from detlint.model.options import lacking
+from detlint.sources.parse import Cell
 
 _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
     "": None,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from detlint.facts.expression import in_ir
 from detlint.facts.model import Branch, Const, Either, Expression, Instance, Items, Member, Param, Result, Step, Value
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.sites import Sites
 from detlint.facts.reading.values import TYPED, tail_of
 from detlint.facts.reading.words import may_seed, name_may_seed
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.model.flow import flags_of_uses
 from detlint.model.unused import reads_any_name
 

@@ -9,7 +9,6 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import HARDWARE
-from detlint.facts.expression import in_ir
 from detlint.facts.model import (
     PRINTS,
     SHAPES,
@@ -26,6 +25,7 @@ from detlint.facts.model import (
     Value,
     flag_of,
 )
+from detlint.ir.alone import in_ir
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run

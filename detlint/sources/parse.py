@@ -4,10 +4,38 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import lru_cache
+from typing import Final
+
+import msgspec
 
 from detlint import counters
-from detlint.facts.model import UNPARSABLE, Cell, Problem
+
+UNPARSABLE: Final = "can't be parsed"
+"""How the message begins about a file that Python can't read."""
+
+
+class Problem(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Why nothing is known of a file."""
+
+    message: str
+    line: int = 1
+    column: int = 0
+
+    @property
+    def is_syntax(self) -> bool:
+        """Whether Python can't read the file either."""
+        return self.message.startswith(UNPARSABLE)
+
+
+class Cell(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A code cell of a notebook. The code of all cells is joined, in their order, and read like one file."""
+
+    line: int
+    """The line at which it begins in the joined code, from 1."""
+    number: int
+    """Its position among the cells of all kinds, from 1, as ruff counts them."""
+    margin: int = 0
+    """How many columns were taken off its lines, where they were all indented."""
 
 
 def module_of(source: bytes | str) -> ast.Module:
@@ -43,14 +71,6 @@ def parse(source: bytes | str) -> ast.Module | Problem:
         return Problem(f"can't be parsed: {error}")
     except (RecursionError, MemoryError):
         return Problem("can't be parsed: it is nested too deeply")
-
-
-@lru_cache(maxsize=16)
-def tree(text: bytes) -> ast.Module | None:
-    """The tree of a file, or of a part of one, for whoever looks closer at it; None where it can't be parsed. The latest are kept, as
-    many sites ask for the same: nobody may change them."""
-    parsed = parse(text)
-    return parsed if isinstance(parsed, ast.Module) else None
 
 
 def parsable(code: bytes, cells: Sequence[Cell]) -> tuple[bytes, tuple[Problem, ...]]:
