@@ -65,8 +65,8 @@ def span_of(ir: FileIR, function: int, at: int) -> Span:
 
 def lines_of(ir: FileIR) -> tuple[list[object], list[int]]:
     """Where the ops of a file stand: all but the lines, and the lines."""
-    starts, (lines, columns, end_lines, end_columns) = _columns(ir.spans)
-    return [starts, columns, end_columns], [*lines, *end_lines]
+    starts, (lines, begins, heights, widths) = _columns(ir.spans)
+    return [starts, begins, widths], [*lines, *map(add, lines, heights)]
 
 
 def encoded_ops(ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
