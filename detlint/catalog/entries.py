@@ -361,8 +361,6 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """The method by which they hand what they do to a pipeline that is compiled."""
     weights: tuple[str, ...] = ()
     """Names of parameters that are handed stored weights, which carry no gradients."""
-    masks: tuple[str, ...] = ()
-    """Endings of the names of tensors that hold zeros and ones, whatever their type."""
     leaves: tuple[str, ...] = ()
     """Functions, and methods of tensors, that give tensors which need no gradients whatever they get."""
     inputs: tuple[str, ...] = ()
@@ -387,8 +385,10 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Names of parameters by which a network is told how many channels its images have."""
     examples: tuple[str, ...] = ()
     """Parts of the names of functions that make examples for tracers."""
-    ids: tuple[str, ...] = ()
-    """Names of variables that only tell runs, processes and files apart."""
+    addresses: tuple[str, ...] = ()
+    """Options, environment variables and schemes of addresses, by how they begin: what follows one says where processes meet."""
+    labels: tuple[str, ...] = ()
+    """Functions that only take names of files, folders and runs, and addresses."""
     testing: tuple[str, ...] = ()
     """Environment variables, and modules, that are only there while tests run."""
     chooses: tuple[str, ...] = ()

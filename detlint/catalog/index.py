@@ -362,9 +362,14 @@ class Catalog:
         return tuple(sorted({part for framework in self.frameworks for part in framework.examples}))
 
     @cached_property
-    def ids(self) -> frozenset[str]:
-        """Names of variables that only tell runs, processes and files apart."""
-        return frozenset(name for framework in self.frameworks for name in framework.ids)
+    def addresses(self) -> tuple[str, ...]:
+        """How options, environment variables and schemes begin behind which an address stands."""
+        return tuple(sorted({name for framework in self.frameworks for name in framework.addresses}))
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """Functions that only take names of files, folders and runs, and addresses."""
+        return frozenset(name for framework in self.frameworks for name in framework.labels)
 
     @cached_property
     def testing(self) -> frozenset[str]:
@@ -505,11 +510,6 @@ class Catalog:
     def pipelines(self) -> frozenset[str]:
         """What a data pipeline is handed functions by."""
         return frozenset(name for framework in self.frameworks for name in framework.pipelines)
-
-    @cached_property
-    def masks(self) -> tuple[str, ...]:
-        """Endings of the names of tensors that hold zeros and ones."""
-        return tuple(sorted({ending for framework in self.frameworks for ending in framework.masks}))
 
     @cached_property
     def whole(self) -> frozenset[str]:

@@ -3,22 +3,17 @@ no command, document or setting of their project turns it on."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import Final
 
-import yaml
-
 from detlint.checks.given import writes
 from detlint.checks.match import Matcher
 from detlint.facts.model import Const, Detail, Member, Param, Ref
 from detlint.facts.model import Function as Head
-from detlint.facts.yaml_text import decoded, is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.ir.yaml_nodes import composed, nodes_of, pairs_of
 from detlint.model.devices import Starts, Usual
 from detlint.model.documents import Documents
 from detlint.model.places import point_of
@@ -70,31 +65,26 @@ class Alone:
         known = {name: _alike(run.usual[name]) for found in asked for name in found}
         usual = {other: values for name, values in known.items() for other in (name, *run.other_names(name))}
         for_one = all(asked) and not starts.turn_on(usual)
-        reach.alone = (for_one or starts.are_for_one()) and not self._launches(starts.folder, usual)
+        reach.alone = (for_one or starts.are_for_one()) and not self._launches(starts, usual)
 
     def _begins(self, place: Place, reach: Reach) -> bool:
         """Whether a run starts to communicate at a site, which says so or is handed what does."""
         found = (self._matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
         return any(STARTS_COMMUNICATION in effect.entry.contexts for effects in found for effect in effects)
 
-    def _launches(self, folder: str, options: Usual) -> bool:
-        """Whether a file below a folder names what starts several processes, says how many there are, starts something with one of some
+    def _launches(self, starts: Starts, options: Usual) -> bool:
+        """Whether a file of the project names what starts several processes, says how many there are, starts something with one of some
         options, or has another value for one as its own, as settings in Python do."""
-        index = self._users.index
+        index, folder = self._users.index, starts.folder
         found = index.saying_any(LAUNCHERS, folder)
-        found += (path for path in index.saying(RANK_SIZE, folder) if self._sets_ranks(path))
+        saying = index.saying(RANK_SIZE, folder)
+        found += (path for path in saying if any(value not in _ONE for value in self._given_by(path, RANK_SIZE)))
         found += launching(self._users, folder, options)
         for option, usual in options.items():
             for path in index.saying(option.lstrip("-"), folder):
                 given = self._given_by(path, option)
                 found += [path] if any(value is not None and value not in usual for value in given) else []
-        return bool(found)
-
-    def _sets_ranks(self, path: str) -> bool:
-        """Whether a file says of a run that it is made of several processes, or of so many as it is told."""
-        if is_yaml(path):
-            return any(Const(value) not in _ONE for value in _of_yaml(self._users.index.yaml(path) or b"", RANK_SIZE))
-        return any(value not in _ONE for value in self._given_by(path, RANK_SIZE))
+        return bool(found) or any(value not in _ONE for value in starts.sets(RANK_SIZE))
 
     def _given_by(self, path: str, option: str) -> set[Const | None]:
         code = self._resolver.code(path)
@@ -270,14 +260,3 @@ def _of_tables(code: Code, name: str) -> Iterator[Const | None]:
                 yield from (literal(function, value) for key, value in items if function.constant(key) == name)
             elif operation[0] == op.CALL and function.is_builtin(operation[1], "dict"):
                 yield from (literal(function, value) for word, value in function.call(at).named.items() if word == name)
-
-
-def _of_yaml(data: bytes, name: str) -> Iterator[str]:
-    """What a YAML file has under a name, also as containers are told a variable: `- name: RANK_SIZE`, `value: 8`."""
-    with contextlib.suppress(yaml.YAMLError, UnicodeDecodeError, RecursionError):
-        for node in (node for document in composed(decoded(data)) for node in nodes_of(document)):
-            pairs = pairs_of(node) if isinstance(node, yaml.MappingNode) else {}
-            told = pairs["name"][1].value == name if "name" in pairs else False
-            found = pairs.get("value") if told else pairs.get(name)
-            if found is not None and isinstance(found[1], yaml.ScalarNode):
-                yield found[1].value

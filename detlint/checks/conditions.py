@@ -12,7 +12,6 @@ from detlint.facts.model import (
     Const,
     Either,
     Expression,
-    Instance,
     Items,
     Mapping,
     Member,
@@ -64,7 +63,6 @@ class Judge:
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
         whole: frozenset[str],
-        masks: tuple[str, ...],
         alike: frozenset[str],
     ) -> None:
         self.type_of = type_of
@@ -74,7 +72,6 @@ class Judge:
         self.indexable = indexable
         self.draws = draws
         self.whole = whole
-        self.masks = masks
         self.alike = alike
         self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
 
@@ -250,7 +247,7 @@ class Judge:
     def _is_whole(self, value: Value) -> Verdict:
         """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a
         mask."""
-        if self._is_mask(value) or value == COMPARED:
+        if value == COMPARED:
             return True
         if not isinstance(value, Result):
             return None
@@ -263,11 +260,6 @@ class Judge:
         if kind is None and converts in ("to", "type"):
             kind = self.first_argument(value.site)
         return True if isinstance(kind, Ref) and kind.name in self.whole else None
-
-    def _is_mask(self, value: Value | None) -> bool:
-        """Whether a tensor is called a mask."""
-        name = value.name if isinstance(value, (Instance, Param)) else value.attr if isinstance(value, Member) else ""
-        return name.endswith(self.masks) and bool(self.masks)
 
     def _is(self, value: Value, kind: str) -> Verdict:
         if kind == "whole":

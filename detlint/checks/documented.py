@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from detlint.catalog import HARDWARE
+from detlint.catalog import HARDWARE, Condition
 from detlint.checks.alone import handed, launching
 from detlint.checks.match import Matcher
 from detlint.checks.scope import DEVICES, target_of
@@ -67,6 +67,22 @@ class Documented:
             reach.held = {**reach.held, HARDWARE: "GPU"}
         elif chosen := self._by_option(reach, said, modules.values()):
             reach.held = {**reach.held, HARDWARE: chosen}
+
+    def switched(self, reach: Reach, switch: str) -> bool | None:
+        """What the launches of a run's script make of a switch by a variable of the environment; None where none does, or they don't
+        agree."""
+        script, catalog, found = reach.entry.module.path, self._matcher.catalog, set[bool | None]()
+        for variable, numbers in catalog.environment.items():
+            entries = [catalog.entries[i] for i in numbers if switch in catalog.entries[i].sets]
+            texts = self._documents.exported(script, variable) if entries else ()
+            for text in texts:
+                found.add(next((bool(one.sets[switch]) for one in entries if _holds(one.when["value"], text)), None))
+        return found.pop() if len(found) == 1 else None
+
+    def sets_hash_seed(self, script: str) -> bool:
+        """Whether all that starts a script has Python hash texts the same each time."""
+        seeds = self._documents.exported(script, "PYTHONHASHSEED")
+        return bool(seeds) and all(seed.isdecimal() for seed in seeds)
 
     def _is_optimized_for_cpu(self, reach: Reach) -> bool:
         """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and names the CPU in its code, while no
@@ -206,6 +222,10 @@ def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:
     declared = [module.facts.options[option].default for module in modules if option in module.facts.options]
     parsed = {str(default.value) if isinstance(default, Const) else "" for default in declared}
     return parsed or {str(value.value).capitalize() for key, value in said.settings if key == option} or {""}
+
+
+def _holds(condition: Condition, text: str) -> bool:
+    return text in condition.in_ if condition.in_ else text not in (condition.not_in or ())
 
 
 def _gives(command: Launch, flag: str) -> bool:

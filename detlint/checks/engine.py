@@ -157,7 +157,13 @@ class Engine:
         self._alone.complete(reach)
         found = [*self.seed_rules.findings(reach)]
         found += switches.findings(
-            reach, self.matcher, self.levels, self.catalog, self._is_elsewhere, self.verdicts.is_idle
+            reach,
+            self.matcher,
+            self.levels,
+            self.catalog,
+            self._is_elsewhere,
+            self.verdicts.is_idle,
+            self.documented.switched,
         )
         return self._selected(found)
 

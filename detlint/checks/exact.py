@@ -6,7 +6,7 @@ Means of whole numbers are none of these: where they are told, each number is di
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Entry
@@ -72,8 +72,17 @@ class Exact:
         added = callee[1] if of_tensor else first(function, call)
         if along and numbers.are_two(call, added, 0 if of_tensor else 1):
             return True
+        if any(numbers.is_whole(given) for given in self._put_in(match, function, call)):
+            return True
         one = _adds_one(match.entry)
         return whole and (numbers.is_whole(added, floats=one) or (one and numbers.are_lone(call, added, of_tensor)))
+
+    def _put_in(self, match: Match, function: Function, call: int) -> Iterator[int]:
+        """What a call adds to the numbers of a tensor, in their places: `total.scatter_add_(0, places, numbers)`."""
+        names = [name for name, _ in self.matcher.catalog.signatures.get(match.name, ())]
+        for word, asked in match.entry.when.items():
+            if asked.not_type == SUMS and word not in _ALONE and word in names:
+                yield function.call(call).argument(names.index(word), word)
 
     def numbers(self, module: Module, function: Function) -> Numbers:
         """What is whole in a function."""

@@ -150,7 +150,6 @@ class Matcher:
             self._indexable,
             Handed(self).draws,
             self.catalog.whole,
-            self.catalog.masks,
             self.catalog.with_context("where-first-is"),
         )
         self._matches: dict[int, dict[int, list[Match]]] = {}

@@ -11,7 +11,6 @@ from detlint.checks.objects import Objects
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
 from detlint.ir.records import EITHER, KIND, LAMBDA
 from detlint.program.resolve import Module
 
@@ -25,6 +24,8 @@ _OF_NUMPY: Final = frozenset(
     {"numpy.bool_", *(f"numpy.{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
 )
 """Types of whole numbers that arrays may have."""
+_SAME: Final = SAME_NUMBERS | {"clone", "detach", "repeat", "repeat_interleave", "tile"}
+"""Methods of tensors that give no other numbers than those of theirs."""
 _JOIN: Final = frozenset({"&", "|", "^"})
 """Operators that make a mask of two masks."""
 _AGAIN: Final = frozenset({op.FOR, op.WHILE, op.COMPREHEND})
@@ -69,7 +70,7 @@ class Numbers(Objects):
         if operation[0] == op.LOAD:
             if self._is_changed(at):
                 return False
-            if (floats and self._is_called_mask(at)) or self._is_given(at, floats):
+            if self._is_given(at, floats):
                 return True
             return self._each(f"whole{floats}", at, lambda value: self.is_whole(value, floats=floats))
         if operation[0] == op.ATTR:
@@ -183,11 +184,11 @@ class Numbers(Objects):
         catalog = self._matcher.catalog
         if self._called(operation[1]) in catalog.reshapes:
             return first(self.function, at)
-        shapes = self.function.called_on(at) >= 0 and self.function.called(at) in SAME_NUMBERS - catalog.casting_methods
+        shapes = self.function.called_on(at) >= 0 and self.function.called(at) in _SAME - catalog.casting_methods
         return self.function.called_on(at) if shapes else -1
 
     def _cast(self, at: int, *, like_others: bool = False) -> int:
-        """What an expression casts to a type that holds sums of counts; -1 where it doesn't.
+        """What an expression casts to a type that holds sums of counts, wherever it puts that; -1 where it doesn't.
 
         Args:
             like_others: or to that of another tensor, whichever it is.
@@ -200,68 +201,39 @@ class Numbers(Objects):
             if self.function.called_on(at) < 0 or self.function.called(at) not in catalog.casting_methods:
                 return -1
             given = [self.function.called_on(at), *given]
+        told = {"device", "dtype"} if like_others else {"device"}
         kinds = set[str]()
         for kind in given[1:]:
-            like = self._is(kind, op.ATTR) and self.function.code.strings[self.function.ops[kind][2]] == "dtype"
-            if not (like_others and like):
+            if not (self._is(kind, op.ATTR) and self.function.code.strings[self.function.ops[kind][2]] in told):
                 numbers, value = self._kept(kind) or (self, kind)
                 kinds.add(numbers.name(value))
         return given[0] if given and kinds <= catalog.precise | catalog.whole else -1
 
-    def _is_called_mask(self, load: int) -> bool:
-        """Whether a parameter is called a mask, and stays what was given, but for its shape, and its type if that holds counts or is that
-        of what it is applied to."""
-        function, slot = self.function, self.function.ops[load][1]
-        if slot >= len(function.header.parameters) or function.names[slot].owner != function.number:
-            return False
-        if not function.text(slot).endswith(self._matcher.catalog.masks) or slot in function.rebound:
-            return False
-        waiting, seen = [load], {load}
-        for now in waiting:
-            for definition in function.flow.reaching.get(now, ()):
-                if definition == BEFORE:
-                    continue
-                value = function.ops[definition][2] if self._is(definition, op.STORE) else -1
-                shaped = self._shaped(value) if value >= 0 else -1
-                of = shaped if shaped >= 0 or value < 0 else self._cast(value, like_others=True)
-                if of < 0 or function.ops[of] != function.ops[load]:
-                    return False
-                waiting += {of} - seen
-                seen.add(of)
-        return True
-
     # -- masks ----------------------------------------------------------------------------------------------------------
 
-    def _is_mask(self, at: int, *, called: bool = True) -> bool:
-        """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums.
-
-        Args:
-            called: whether parameters count that are only called so.
-        """
+    def _is_mask(self, at: int) -> bool:
+        """Whether an expression surely is a tensor of zeros and ones: what a comparison gives, in a type that holds their sums."""
         code, *operands = self.function.ops[at]
         strings = self.function.code.strings
         if code == op.LOAD:
             if self._is_changed(at):
                 return False
-            if called and self._is_called_mask(at):
-                return True
-            return self._each(f"mask{called}", at, lambda value: self._is_mask(value, called=called))
+            return self._each("mask", at, self._is_mask)
         if code == op.COMPARE:
             return strings[operands[1]] in _COMPARE
         if code == op.UNARY:
-            return strings[operands[0]] == "~" and self._is_mask(operands[1], called=called)
+            return strings[operands[0]] == "~" and self._is_mask(operands[1])
         if code == op.BINARY and strings[operands[0]] in _JOIN:
-            return all(self._is_mask(side, called=called) for side in operands[1:])
+            return all(self._is_mask(side) for side in operands[1:])
         if code == op.CALL and self._called(operands[0]) in self._matcher.catalog.compares:
             return True
         if factors := self._factors(at):
-            return all(self._is_mask(factor, called=False) for factor in factors)
-        cast = self._cast(at)
-        return cast >= 0 and self._is_mask(cast, called=called)
+            return all(self._is_mask(factor) for factor in factors)
+        same = max(self._shaped(at), self._cast(at, like_others=True))
+        return same >= 0 and self._is_mask(same)
 
     def _factors(self, at: int) -> Sequence[int]:
-        """What an expression multiplies, or takes from ones (`1 - mask`): masks give masks then, but for what is only called so, since
-        what is predicted may be a share (`pred_mask * gt_mask`). Nothing for any other expression."""
+        """What an expression multiplies, or takes from ones (`1 - mask`): masks give masks then. Nothing for any other expression."""
         code, *operands = self.function.ops[at]
         if code == op.CALL:
             call = self.function.call(at)

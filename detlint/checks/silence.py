@@ -65,6 +65,7 @@ class Silence:
         self._gradients = gradients
         self._unnamed = unnamed
         self._untrained = untrained
+        self._documented = documented
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
@@ -172,8 +173,10 @@ class Silence:
         """Why an order of hashes is always the same; "" where it isn't."""
         if match.entry.rule != HASHES:
             return ""
-        starts_anew = self._restarts(module) or (passages and all(p.outcome.restarts for p in passages))
-        return "the run starts the interpreter anew with a hash seed" if starts_anew else ""
+        if self._restarts(module) or (passages and all(p.outcome.restarts for p in passages)):
+            return "the run starts the interpreter anew with a hash seed"
+        launched = passages and all(self._documented.sets_hash_seed(p.outcome.entry) for p in passages)
+        return "all that starts it sets the hash seed" if launched else ""
 
     def _elsewhere(self, entry: Entry, module: Module, through: list[Outcome]) -> str:
         """The hardware that all runs choose, or all scripts that import a file, where it is none that the entry is about."""

@@ -39,19 +39,29 @@ Idle = Callable[[Module, int, Match], bool]
 """Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
 Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
+Launched = Callable[[Reach, str], bool | None]
+"""What the launches of a run make of a switch; None where they say nothing of it."""
 
 
 def findings(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, elsewhere: Elsewhere, idle: Idle
+    reach: Reach,
+    matcher: Matcher,
+    levels: Levels,
+    catalog: Catalog,
+    elsewhere: Elsewhere,
+    idle: Idle,
+    launched: Launched,
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, levels, catalog, idle)
-    for check in (_workspace, _twice):
-        yield from check(reach, matcher, levels, catalog)
-    yield from _communication(reach, matcher, levels, catalog, elsewhere)
+    yield from _determinism_off(reach, matcher, levels, catalog, idle, launched)
+    yield from _workspace(reach, matcher, levels, catalog, launched)
+    yield from _twice(reach, matcher, levels, catalog)
+    yield from _communication(reach, matcher, levels, catalog, elsewhere, launched)
 
 
-def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
+def _workspace(
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, launched: Launched
+) -> Iterator[Finding]:
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
     versions = matcher.versions(reach.entry.module)
     version = versions.get("torch")
@@ -65,6 +75,8 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
     _, setting = reach.switches.get("cublas-workspace", (None, None))
     if TORCH not in reach.switches:
         setting = setting or reach.offered.get("cublas-workspace")  # perhaps by the same option
+    if setting is None and launched(reach, "cublas-workspace"):
+        return
     if setting is None:
         # The last release of a series is written 1.8.9999 (see `detlint.versions`).
         shown = version.replace(".9999", ".x")
@@ -100,7 +112,9 @@ def _workspace(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog)
             return
 
 
-def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, idle: Idle) -> Iterator[Finding]:
+def _determinism_off(
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, idle: Idle, launched: Launched
+) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
     training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
     if not training or not reach.trains:
@@ -113,7 +127,7 @@ def _determinism_off(reach: Reach, matcher: Matcher, levels: Levels, catalog: Ca
     if assumes and not certain and not active:
         usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, levels))
-    if not active or reach.switches.get(switch.name, (False, None))[0]:
+    if not active or reach.switches.get(switch.name, (launched(reach, switch.name), None))[0]:
         return
     module = reach.entry.module
     severity = _warning(levels)
@@ -255,7 +269,7 @@ def _most(found: Counter[str]) -> str:
 
 
 def _communication(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, elsewhere: Elsewhere
+    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, elsewhere: Elsewhere, launched: Launched
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
     started = _with_context(STARTS_COMMUNICATION, reach, matcher)
@@ -270,7 +284,7 @@ def _communication(
     ):
         return
     here = next((one for one in started if not elsewhere(reach, one[0])), None)
-    if here is None:
+    if here is None or launched(reach, "hccl-deterministic") is not None:
         return
     place, match = here
     rule = catalog.rules["DET605"]

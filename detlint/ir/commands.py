@@ -5,7 +5,7 @@ Shell scripts, Dockerfiles, recipes, and the commands in files of settings are l
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -114,6 +114,18 @@ class Script(_Record, frozen=True):
 
 
 NOTHING = Script(complete=False)
+
+
+def assignments(steps: Sequence[Step]) -> Iterator[Assignment]:
+    """All that steps set, on whichever way."""
+    for step in steps:
+        if isinstance(step, Assignment):
+            yield step
+        elif isinstance(step, Command):
+            yield from step.given
+        else:
+            for arm in step.arms if isinstance(step, Branch) else (step.body,):
+                yield from assignments(arm)
 
 
 def moved(steps: Sequence[Step], lines: int, columns: int = 0, each: bool = False) -> tuple[Step, ...]:

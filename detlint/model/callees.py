@@ -24,6 +24,10 @@ _HOOKS: Final = frozenset({
 })  # fmt: skip
 """Methods that frameworks call by themselves: the data model's of data sets and samplers, those of Lightning, Keras, mmengine and
 transformers."""
+_OPERATORS: Final = frozenset({
+    f"__{before}{name}__" for name in ("add", "and", "lshift", "matmul", "mul", "or", "rshift", "sub", "xor") for before in ("", "r", "i")
+} | {"__contains__", "__eq__", "__getattr__", "__len__", "__lt__", "__missing__", "__neg__", "__pow__", "__truediv__"})  # fmt: skip
+"""Methods by which objects take part in expressions."""
 _EVENT: Final = "on_"
 """How the names of those begin that they call when something happens."""
 
@@ -66,11 +70,16 @@ class Callees:
         own = self.resolver.type_of(value)
         return [(module, function, own) for module, function, _ in self.callees(Ref(found.of.name + what))]
 
-    def hooks(self, name: str) -> Iterator[Callee]:
-        """The methods of a class of the program that frameworks call by themselves."""
+    def hooks(self, name: str, called: bool = True) -> Iterator[Callee]:
+        """The methods of a class of the program that frameworks call by themselves.
+
+        Args:
+            called: whether its objects may be called, if they are layers.
+        """
         layer = self.resolver.layer(name)
         for method in dict.fromkeys(method for _, _, method in self.methods(name)):
-            if is_hook(method) or (layer is not None and method == layer.forward):
+            passes = layer is not None and method == layer.forward
+            if (is_hook(method) or passes) and (called or not passes):
                 yield from self.method(name, method)
 
     def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
@@ -80,8 +89,8 @@ class Callees:
 
 
 def is_hook(method: str) -> bool:
-    """Whether frameworks call methods of a name by themselves."""
-    return method in _HOOKS or method.startswith(_EVENT)
+    """Whether frameworks, or operators, call methods of a name by themselves."""
+    return method in _HOOKS or method in _OPERATORS or method.startswith(_EVENT)
 
 
 def returned(module: Module, function: Function) -> Function | None:

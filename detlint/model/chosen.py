@@ -91,15 +91,12 @@ def literals(texts: Iterable[Read]) -> Iterator[tuple[str, Const]]:
                 yield from ((key, value) for key, value in held.items() if value is not None)
 
 
-def _documents(text: LaunchText, described: bool = False) -> Iterator[tuple[Held, Sequence[tuple[str, Held]]]]:
-    """The table at the top of each document, and all tables in it, itself too, with the keys that have them.
-
-    Args:
-        described: whether also those that only tell what the keys of the first one mean, or may be.
-    """
+def _documents(text: LaunchText) -> Iterator[tuple[Held, Sequence[tuple[str, Held]]]]:
+    """The table at the top of each document, and all tables in it, itself too, with the keys that have them; but for documents that only
+    tell what the keys of the first one mean, or may be."""
     tops = [document for document in text.documents or () if isinstance(document, Table)]
     for number, top in enumerate(tops):
-        if described or number == 0 or not _tells(top, tops[0]):
+        if number == 0 or not _tells(top, tops[0]):
             yield _held(top), [*_inside("", top)]
 
 

@@ -8,8 +8,9 @@ is read or computed) is `UNKNOWN`, a mark in the word; a default (`${X:-8}`) hol
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, product
-from typing import Final, NamedTuple
+from itertools import product
+from math import prod
+from typing import Any, Final, NamedTuple
 
 from detlint.ir import shell
 from detlint.ir.commands import Assignment, Branch, Command, Expansion, Group, Loop, Script, Step, Word
@@ -21,7 +22,7 @@ MOST_VALUES: Final = 16
 MOST_WAYS: Final = 32
 """Choices among such for one command."""
 MOST_STEPS: Final = 20_000
-"""Those of one text: functions may call each other without end."""
+"""Those of one text, each way of a command counted: functions may call each other without end."""
 LONGEST: Final = 20_000
 """Characters of a text: what is longer is data."""
 DEEPEST: Final = 20
@@ -45,6 +46,10 @@ class Started(NamedTuple):
     column: int
 
 
+ANY: Final = Started((UNKNOWN, f"--{UNKNOWN}"), {}, UNKNOWN, 0, 0)
+"""Stands for all that a text runs beyond what is gone through."""
+
+
 def is_known(word: str) -> bool:
     """Whether all of a word is written out."""
     return UNKNOWN not in word
@@ -55,6 +60,8 @@ def started(script: Script) -> list[Started]:
     run = _Run()
     run.steps(script.steps)
     run.others()
+    if run.left <= 0:
+        run.found.append(ANY)
     return [*{(one.words, (*one.environment.items(),), *one[2:]): one for one in run.found}.values()]
 
 
@@ -175,19 +182,17 @@ class _Run:
 
     def command(self, step: Command) -> None:
         given = {one.name: self.values(one) for one in step.given}
-        handed = {name: self.variables.get(name, (UNKNOWN,)) for name in sorted(self.exported)} | given
-        several = [name for name, values in handed.items() if len(values) > 1]
-        ways = [*product(*(handed[name] for name in several))]
-        if len(ways) > MOST_WAYS:
-            ways = [(UNKNOWN,) * len(several)]
-        for way in ways:
-            taken = dict(zip(several, way, strict=True))
-            environment = {name: _text(taken.get(name, values[0])) for name, values in handed.items()}
-            before = {name: (value,) for name, value in taken.items() if name not in given}
-            for chosen in self.choices(step.words, before):
-                words = tuple(field for word in step.words for field in _fields(word, chosen))
-                if words:
-                    self.run(words, environment, step)
+        handed = {name: self.variables.get(name, (UNKNOWN,)) for name in sorted(self.exported) if name not in given}
+        done = set[Any]()
+        for chosen in self.choices(step.words, {**handed, **{f"{name}=": values for name, values in given.items()}}):
+            words = tuple(field for word in step.words for field in _fields(word, chosen))
+            environment = {name: _text(chosen[name]) for name in handed}
+            environment |= {name: _text(chosen[f"{name}="]) for name in given}
+            what = words if words[:1] and words[0] in self.functions else (words, *environment.items())
+            if words and what not in done and self.left > 0:
+                self.left -= 1
+                done.add(what)
+                self.run(words, environment, step)
 
     def run(self, words: tuple[str, ...], environment: Mapping[str, str], step: Command) -> None:
         """Run one command."""
@@ -235,20 +240,21 @@ class _Run:
     # -- words --------------------------------------------------------------------------------------------------
 
     def choices(
-        self, words: Sequence[Word], taken: Mapping[str, tuple[Value, ...]] | None = None
+        self, words: Sequence[Word], handed: Mapping[str, tuple[Value, ...]] | None = None
     ) -> Iterator[Mapping[str, Value]]:
-        """What the variables of some words may be together.
-
-        Args:
-            taken: those that are chosen already.
-        """
+        """What the variables of some words may be together, and those that processes are handed; of too many ways, those of the words."""
         names = dict.fromkeys(name for word in words for name in _names(word))
-        known = self.variables | dict(taken or {})
-        several = {name: known[name] for name in names if name in known}
-        ways = [*islice(product(*several.values()), MOST_WAYS + 1)]
-        if len(ways) > MOST_WAYS:
-            ways = [tuple(values[0] if len(values) == 1 else UNKNOWN for values in several.values())]
-        return (dict(zip(several, way, strict=True)) for way in ways)
+        known = {name: self.variables[name] for name in names if name in self.variables}
+        several = known | dict(handed or {})
+        if _ways(several) > MOST_WAYS:
+            several |= {name: (UNKNOWN,) for name, values in several.items() if name not in known and len(values) > 1}
+        if _ways(several) > MOST_WAYS:
+            several |= {name: (UNKNOWN,) for name, values in several.items() if len(values) > 1}
+        return (dict(zip(several, way, strict=True)) for way in product(*several.values()))
+
+
+def _ways(several: Mapping[str, Sequence[Value]]) -> int:
+    return prod(map(len, several.values()))
 
 
 def _names(word: Word) -> Iterator[str]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Const
+from detlint.ir.commands import Word, assignments
 from detlint.model.chosen import Read, of_word, values
 from detlint.model.launches import Launch
 
@@ -33,11 +34,18 @@ class Starts(NamedTuple):
         """What an option is set to in files of settings; None for what isn't a literal."""
         return values(self.settings, option)
 
+    def sets(self, variable: str) -> set[Const | None]:
+        """What files of settings set a variable of the environment to, whatever they start; None for what isn't written out."""
+        texts = [read.text for read in self.settings if read.text.documents is not None]
+        given = (one.value for text in texts for one in assignments(text.script.steps) if one.name == variable)
+        words = (word.text if isinstance(word, Word) else None for word in given)
+        return values(self.settings, variable) | {of_word(text) if text is not None else None for text in words}
+
     def turn_on(self, usual: Usual) -> bool:
         """Whether something may have the script started on several devices of its own hardware, by options that have the usual values
         else: a launch gives one another value, or starts several processes, unless it is for another hardware; or settings, or variables
         that a launch hands on, do."""
-        if any(value is not None for value in values(self.settings, _RANKS)) or None in values(self.settings, _RANKS):
+        if values(self.settings, _RANKS):
             return True
         counting = [launch for launch in self.launches if _may_be_for_ascend(launch)]
         return any(_gives_other(launch, usual) or (launch.counts and not launch.is_for_one()) for launch in counting)

@@ -16,7 +16,7 @@ from detlint.files import beginning
 from detlint.folders import is_folder
 from detlint.ir.launch_texts import LaunchText, kind_of, lower
 from detlint.model.chosen import UNKNOWN, Chosen, Read, chosen, literals
-from detlint.model.commands import started
+from detlint.model.commands import is_known, started
 from detlint.model.devices import Starts
 from detlint.model.launches import Launch, Programs
 from detlint.notebook import NotANotebook, open_notebook
@@ -92,6 +92,10 @@ class Documents:
         """Folders -> the scripts below them, with the launches that start them, and whether those surely do."""
         self._stamps: dict[str, str] = {}
         self._chosen: dict[tuple[str, str, str], Chosen] = {}
+        self._around: dict[str, Said] = {}
+        self._contents: dict[str, str] = {}
+        self._given: dict[str, tuple[tuple[tuple[str, Const], ...], frozenset[str]]] = {}
+        """Folders -> the keys that settings below give literals, and the options that commands among them give."""
         self.noted: dict[str, _Noted] = {}
         """The scripts that were asked for -> `_stamp`, and what was read."""
         self.noted_keys: dict[tuple[str, str, str], _Noted] = {}
@@ -101,15 +105,23 @@ class Documents:
 
     def around(self, script: str) -> Said:
         """What launches that start a script say, and the settings of its project."""
-        said, starts = self._said(script), self._starts(script)
-        if script not in self.noted:
-            self.noted[script] = self._stamp(script), _digest(repr((said, starts)))
-        return said
+        if script not in self._around:
+            said, starts = self._said(script), self._starts(script)
+            launches = starts.launches if starts is not None else None
+            self._around[script] = said
+            self.noted[script] = self._stamp(script), _digest(repr((said, launches, self._content(self.home(script)))))
+        return self._around[script]
 
     def starts(self, script: str) -> Starts | None:
         """What may say on how many devices a script is started; None where nothing is known to start it, or there is too much to read."""
         self.around(script)
         return self._starts(script)
+
+    def exported(self, script: str, variable: str) -> frozenset[str]:
+        """What the launches that start a script set a variable of the environment to; nothing where one doesn't, or isn't known."""
+        said = self.around(script)
+        found = frozenset(launch.environment.get(variable, "") for launch in said.launches)
+        return found if not said.unsure and all(value and is_known(value) for value in found) else frozenset()
 
     def chosen(self, folder: str, key: str, table: str) -> Chosen:
         """What the settings and launches below a folder give a key, as the function of that name has it."""
@@ -165,11 +177,22 @@ class Documents:
     def _said(self, script: str) -> Said:
         found = self._of(script)
         launches = tuple(launch for launch, _ in found)
-        settings = [read for read in self._settings(script) or () if kind_of(os.path.basename(read.path)) in _SETTINGS]
-        told = frozenset(option for read in settings for launch in read.launches for option in launch.options())
-        keys = tuple(sorted({*literals(settings)}, key=repr))
+        keys, told = self._given_below(self.home(script))
         unsure = any(not sure for _, sure in found) or any(not launch.end() for launch in self._nowhere(script))
         return Said(launches, unsure, keys, told)
+
+    def _given_below(self, folder: str) -> tuple[tuple[tuple[str, Const], ...], frozenset[str]]:
+        if folder not in self._given:
+            settings = [read for read in self._below(folder) or () if kind_of(os.path.basename(read.path)) in _SETTINGS]
+            told = frozenset(option for read in settings for launch in read.launches for option in launch.options())
+            self._given[folder] = tuple(sorted({*literals(settings)}, key=repr)), told
+        return self._given[folder]
+
+    def _content(self, folder: str) -> str:
+        """Changes with what the launch texts below a folder say."""
+        if folder not in self._contents:
+            self._contents[folder] = _digest(repr(self._below(folder)))
+        return self._contents[folder]
 
     def _starts(self, script: str) -> Starts | None:
         settings, launches = self._settings(script), [launch for launch, _ in self._of(script)]

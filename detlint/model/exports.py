@@ -1,6 +1,7 @@
-"""What `import *` takes from a file that says so by `__all__`.
+"""What a file gives others beside what it binds: what `import *` takes by `__all__`, and what `__getattr__` gives.
 
-What it may assume: nobody gives a module another `__all__` from outside; what is added under a condition is added.
+What it may assume: nobody gives a module another `__all__` from outside; what is added under a condition is added; `__getattr__` of a
+module gives what is asked for from modules whose names the file writes out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 
 ALL: Final = "__all__"
+GETTER: Final = "__getattr__"
+"""What a module is asked by for what it doesn't bind."""
 _ADDS: Final = frozenset({"append", "extend"})
 
 
@@ -29,6 +32,15 @@ def exported(code: Code) -> frozenset[str] | None:
             return None
         found = (found or frozenset()) | added if added else found
     return found
+
+
+def lazy(code: Code) -> list[str]:
+    """The texts of a file with `__getattr__` that may be names of modules, `.part`: it may get what is asked for from them."""
+    return (
+        sorted(text for text in code.texts if text.replace(".", "").isidentifier())
+        if GETTER in code.module.slots
+        else []
+    )
 
 
 def _added(function: Function, method: int) -> frozenset[str] | None:

@@ -11,9 +11,12 @@ from functools import partial
 from typing import Final, TypeVar
 
 from detlint.ir import ops as op
-from detlint.ir.code import VALUES, Code, Function
+from detlint.ir.code import Code, Function
+from detlint.ir.places import Place
 from detlint.model import always, growth
 from detlint.model.asserted import is_empty_by_assertion
+from detlint.model.escapes import Escapes
+from detlint.model.labels import is_label
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.places import call_of
 from detlint.model.trials import SHAPES
@@ -60,6 +63,7 @@ class Sinks:
         self._resolver = resolver
         self._catalog = resolver.catalog
         self.meanings = meanings
+        self._escapes = Escapes(resolver, meanings)
         self._known: dict[tuple[str, int, int], object] = {}
 
     # -- what any value may become --------------------------------------------------------------------------------------
@@ -151,6 +155,10 @@ class Sinks:
         several; none where nobody goes through it. None where it may do more with it."""
         return self._ask("lent", module, index, self._lent, None)
 
+    def is_never_called(self, module: Module, index: int) -> bool:
+        """Whether nobody calls the layer that a call makes."""
+        return self._ask("called", module, index, self._is_never_called, False)
+
     # -------------------------------------------------------------------------------------------------------------------
 
     def _ask(
@@ -176,6 +184,9 @@ class Sinks:
         callee = function.ops[call][1]
         name = meaning.name(function, callee) or function.dotted(callee) or function.called(call)
         return self._catalog.canonical(name)
+
+    def _is_never_called(self, function: Function, at: int, meaning: Meaning) -> bool:
+        return self._escapes.is_never_called(meaning, Place(function, at))
 
     def _roles(self, function: Function, at: int, meaning: Meaning) -> frozenset[str]:
         found = set[str]()
@@ -209,15 +220,8 @@ class Sinks:
         names = (self._catalog.canonical(meaning.name(function, function.ops[call][1])) for call in calls)
         return any(self._catalog.entries[i].seeds for name in names for i in self._catalog.calls.get(name, ()))
 
-    def _tells_apart(self, function: Function, at: int, _: Meaning) -> bool:
-        for use in function.ends(at, VALUES):
-            taking, strings = function.ops[use.op], function.code.strings
-            named = function.text(taking[1]) if taking[0] == op.STORE else ""
-            if taking[0] == op.SET_ATTR and use.place == 3:
-                named = strings[taking[2]]
-            if named in self._catalog.ids:
-                return True
-        return False
+    def _tells_apart(self, function: Function, at: int, meaning: Meaning) -> bool:
+        return is_label(self._catalog, partial(self._name, meaning), function, at)
 
     def _unread_parts(self, function: Function, at: int, _: Meaning) -> frozenset[int]:
         in_sight = function.number > 0 or function.is_main(at)
@@ -243,7 +247,7 @@ class Sinks:
 
         def role(function: Function, call: int, _: int) -> Role:
             name = meaning.name(function, function.ops[call][1])
-            if "::" in name or "." not in name or not _is_called_nothing(function, call):
+            if "::" in name or "." not in name or not _is_bound(function, call):
                 return ""
             tried.append(name)
             return "passes"
@@ -428,10 +432,9 @@ def _is_kept(function: Function, at: int, _: Meaning) -> bool:
     return bool(uses) and all(function.ops[use.op][0] in KEEP for use in uses)
 
 
-def _is_called_nothing(function: Function, call: int) -> bool:
-    """Whether what a call gives is called `_`, as Python calls what nobody needs."""
-    stored = [function.ops[use.op] for use in function.users[call]]
-    return bool(stored) and all(part[0] == op.STORE and function.text(part[1]) == "_" for part in stored)
+def _is_bound(function: Function, call: int) -> bool:
+    """Whether what a call gives is only kept under names."""
+    return bool(function.users[call]) and all(function.ops[use.op][0] == op.STORE for use in function.users[call])
 
 
 def _is_kept_alone(function: Function, at: int, meaning: Meaning) -> bool:

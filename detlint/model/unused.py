@@ -52,6 +52,8 @@ class Worth(NamedTuple):
     """Whether nothing of a value is left in a comparison."""
     parts: bool = True
     """Whether its items, and what it has as attributes, are worth no more than it."""
+    sinks: Callable[[Function, Use], bool] = lambda *_: False
+    """Whether a use, by anything but a call, makes nothing of a value that matters."""
     inside: bool = False
     """Whether functions of the file are looked into that it is handed to."""
 
@@ -109,6 +111,9 @@ class Unused:
         """Whether one use makes nothing that matters of a value."""
         function, operation = self._function, self._function.ops[use.op]
         code = operation[0]
+        if self._worth.sinks(function, use):
+            self.ended = True
+            return True
         if code == op.STORE:
             return self._is_unread(use.op)
         if code == op.CALL:

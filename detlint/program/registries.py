@@ -89,15 +89,17 @@ class Registries:
         made = called.of if isinstance(called, Result) else called
         if isinstance(called, Result) and called.site >= 0:
             texts = [*texts, *_texts(module.sites[called.site])]
-        functions = [*self.callees(self.resolver.normal(module.path, made))]
+        itself, maker = self.resolver.normal(module.path, called), self.resolver.normal(module.path, made)
+        is_object = isinstance(called, Result) and isinstance(maker, Ref) and self.resolver.is_class(maker.name)
+        functions = [*self.callees(itself if is_object else maker)]
         found = set[str]()
         for home, outer, _ in functions:
-            function = self.returned(home, outer) if isinstance(called, Result) else outer
+            function = self.returned(home, outer) if isinstance(called, Result) and not is_object else outer
             names = _positional(home, function) if function is not None else []
             if function is not None and names:
                 found |= self.keeps(home, function, names[0])
         if SELF in found or (not functions and last(made).startswith("register")):
-            found = (found - {SELF}) | {self.owner(module, made)}
+            found = (found - {SELF}) | {self.key(itself) if is_object else self.owner(module, made)}
         for key in sorted(found - {""}):
             yield Kept(key, _names(definition, texts), definition)
 
@@ -157,12 +159,12 @@ class Registries:
                     yield from self._handed_on(module, function, site, parameter, depth)
 
     def _written(self, module: Module, target: Value) -> Iterator[str]:
-        """The registry of which an item is set: `MODELS[name] = ...`, `self._models[name] = ...`."""
+        """The registry of which an item is set: `MODELS[name] = ...`, `self._models[name] = ...`, `self[name] = ...`."""
         if isinstance(target, Member) and target.attr.startswith("["):
             key = self._collection(module, target.base)
             if key:
                 yield key
-            elif isinstance(target.base, Member) and isinstance(target.base.base, Instance):
+            elif isinstance(target.base.base if isinstance(target.base, Member) else target.base, Instance):
                 yield SELF
 
     def _handed_on(self, module: Module, function: Function, site: Site, parameter: str, depth: int) -> Iterator[str]:

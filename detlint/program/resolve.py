@@ -49,6 +49,7 @@ from detlint.facts.model import (
 from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
 from detlint.marks import Noted, body
+from detlint.model.exports import GETTER, lazy
 from detlint.model.modules import Modules
 from detlint.program.bound import CallArgument
 from detlint.program.returned import returned
@@ -341,7 +342,26 @@ class Resolver:
             if place is not None and not place[1] and place[0] != module.path:
                 submodule = self.module(place[0])
                 return Ref(f"{submodule.path}::") if submodule is not None else None
-        return None
+        return self._lazily(module, name) if name != GETTER else None
+
+    def _lazily(self, module: Module, name: str) -> Value | None:
+        """What a module's `__getattr__` gives: a part of a module of its package, or such a module."""
+        if GETTER not in module.functions and GETTER not in module.facts.names:
+            return None
+        package = (
+            module.facts.module.rpartition(".")[0] if not module.path.endswith("__init__.py") else module.facts.module
+        )
+        code = self.code(module.path)
+        places = (
+            self.modules.find(module.path, f"{package}.{text.lstrip('.')}") for text in (lazy(code) if code else ())
+        )
+        homes = [self.module(place[0]) for place in places if place is not None and not place[1]]
+        found = (
+            self._inside(home, name)
+            for home in homes
+            if home is not None and home is not module and name in self.modules.offers(home.path)
+        )
+        return join(value for value in dict.fromkeys(found) if value is not None)
 
     def stars(self, path: str) -> list[tuple[str, str]]:
         """What a file imports with `*`, in order: the name, and the file, "" where it is none of the program's."""

@@ -18,7 +18,7 @@ from detlint.facts.model import (
     Span,
     Value,
 )
-from detlint.facts.reading.handlers import of
+from detlint.facts.reading.handlers import of, of_call
 from detlint.facts.reading.known import Known
 from detlint.facts.reading.values import is_table, member, tail_of, updated, without
 from detlint.facts.reading.values import operation as arithmetic
@@ -164,6 +164,10 @@ class Bindings(Known):
             return
         if self.keys:
             self.steps.append(Branch("rebind", member(base, attr), ()))
+        if isinstance(base, Result) and isinstance(base.of, Ref) and isinstance(value, Ref):
+            made = self.classes.get(base.of.name.removeprefix(self.prefix))
+            if made is not None:
+                made.attribute(attr, value)  # `net = Net(); net.step = step`
         if isinstance(base, Instance) and base.of.startswith(self.prefix):
             owner = self.classes.get(base.of.removeprefix(self.prefix))
             if owner is not None:
@@ -180,6 +184,13 @@ class Bindings(Known):
             self.site("assignment", Member(base, attr), (Arg("value", value),), at)
         elif self.may_run(base, attr):
             self.site("write", Member(base, attr), (Arg("", value),), at)
+
+    @of_call("builtins.setattr")
+    def _setattr(self, at: int, args: list[Arg]) -> None:
+        if len(args) == 3 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
+            base, attr = args[0].value, args[1].value.value
+            if isinstance(base, (Instance, Ref, Result)):
+                self.set_attribute(base, attr, args[2].value, at)
 
     @of(op.DELETE)
     def _delete(self, at: int, operation: Op) -> None:

@@ -27,7 +27,6 @@ from detlint.facts.reading.annotations import Annotations
 from detlint.facts.reading.handlers import SPECIAL, of
 from detlint.facts.reading.values import (
     DEEPEST_VALUE,
-    KEEPS_NUMBERS,
     PASSES,
     depth_of,
     is_table,
@@ -94,13 +93,6 @@ class Calls(Annotations):
         if _leaves(callee) and not self.scope.function.users[at]:
             self.steps.append(Branch("exit", None, ()))
             self.stop(at)
-        if (
-            attr in KEEPS_NUMBERS
-            and type(callee) is Member
-            and self.is_mask(callee.base)
-            and not (wanted and attr == "to")
-        ):
-            return callee.base
         if site < 0 and name.startswith("builtins."):
             # `int(time.time())` is still what the clock said.
             if name in PASSES and args and isinstance(args[0].value, (Result, Member, Param)):

@@ -29,7 +29,7 @@ from detlint.facts.scope import join
 class Known(Calls):
     """Reads calls of known functions."""
 
-    @of_call("functools.partial")
+    @of_call("functools.partial", "functools.partialmethod")
     def _partial(self, at: int, args: list[Arg]) -> Value | None:
         if not args or args[0].value is None or args[0].name or isinstance(args[0].value, (Const, Param, Expression)):
             return None
@@ -68,13 +68,6 @@ class Known(Calls):
                 self.environment(zip(arg.value.keys, arg.value.values, strict=True), at)
             elif arg.name not in ("", "*", "**"):
                 self.environment([(arg.name, arg.value)], at)
-
-    @of_call("builtins.setattr")
-    def _setattr(self, at: int, args: list[Arg]) -> None:
-        if len(args) == 3 and isinstance(args[1].value, Const) and isinstance(args[1].value.value, str):
-            base, attr = args[0].value, args[1].value.value
-            if isinstance(base, Ref) and (attr in self.words or base.name.rpartition(".")[2] in self.words):
-                self.site("assignment", Ref(f"{base.name}.{attr}"), (Arg("value", args[2].value),), at)
 
     @of_call("builtins.staticmethod")
     def _given(self, at: int, args: list[Arg]) -> Value | None:

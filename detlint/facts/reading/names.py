@@ -149,10 +149,6 @@ class Names(Tests):
             self.noted.add(step)
             self.steps.append(step)
 
-    def is_mask(self, value: Value) -> bool:
-        """Whether a tensor is called a mask; in another shape or type it stays one."""
-        return type(value) in (Instance, Param) and value.name.endswith(self.catalog.masks)  # type: ignore[union-attr]
-
     def may_run(self, base: Value, attr: str) -> bool:
         """Whether an attribute may be a property of one of the program's classes."""
         kind = type(base)

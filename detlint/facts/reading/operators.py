@@ -66,8 +66,8 @@ class Operators(Names):
     @of(op.ITEM)
     def _item(self, at: int, operation: Op) -> Value | None:
         base, key = self.shared(operation[1], self.made[operation[1]]), self.made[operation[2]]
-        if base is None or self.is_mask(base):
-            return base
+        if base is None:
+            return None
         if base == Ref("sys.modules") and self.dotted(operation[2]) == "__name__":
             return Ref(self.prefix)
         whole = without_table(base)

@@ -40,7 +40,7 @@ class Sites(State):
     def keep(self, of: int, base: Value | None, key: Value | None, value: Param | Ref, at: int) -> None:
         """Note that a collection which outlives the function is given an item that may be a function or a class."""
         base = self.shared(of, base)
-        if isinstance(base, (Ref, Member)) and (type(value) is Param or self.wanted(value)):
+        if isinstance(base, (Instance, Ref, Member)) and (type(value) is Param or self.wanted(value)):
             self.site("write", Member(base, f"[{key.value if isinstance(key, Const) else '*'}]"), (Arg("", value),), at)
 
     def shared(self, at: int, value: Value | None) -> Value | None:

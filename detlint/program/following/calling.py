@@ -48,6 +48,8 @@ class Calling(Effects):
             if self.is_left_alone(target.name, place):
                 return
             self.built.setdefault(target.name, place)
+            if not self.flow.knowledge.sinks.is_never_called(place.module, place.site):
+                self.called.add(target.name)
             if not self.importing:
                 self.shelved.discard(target.name)
             elif self.built[target.name] == place:

@@ -64,6 +64,8 @@ class Run:
         self.first: dict[str, Place] = {}
         self.built: dict[str, Place] = {}
         """Classes of the program that the run has built objects of, and where first."""
+        self.called: set[str] = set()
+        """Those of them that somebody may call."""
         self.shelved: set[str] = set()
         """Those of them of which only imports have built objects."""
         self.importing = 0

@@ -148,21 +148,22 @@ class WholeRun(Sites):
             else:
                 work()
         self.frame = last_frame
-        used: set[str] = set()
+        used: set[tuple[str, bool]] = set()
         self.use_built(used, streams)
         self.use_registries(used, streams)
         self.path = outer
 
-    def use_built(self, used: set[str], streams: dict[str, str] | None) -> None:
+    def use_built(self, used: set[tuple[str, bool]], streams: dict[str, str] | None) -> None:
         """Run the methods that frameworks call on objects of the classes that were not `used` yet.
 
         Args:
+            used: classes, and whether somebody might call their objects by then.
             streams: those of a loader's workers.
         """
-        while waiting := [name for name in self.built if name not in used]:
-            for name in waiting:
-                used.add(name)
-                for module, function, _ in self.flow.hooks(name):
+        while waiting := [way for way in ((name, name in self.called) for name in self.built) if way not in used]:
+            used.update(waiting)
+            for name, called in waiting:
+                for module, function, _ in self.flow.hooks(name, called):
                     if function.name.endswith(".__call__") and name in self.shelved:
                         continue
                     self.path = (self.built[name],)
@@ -172,7 +173,7 @@ class WholeRun(Sites):
                     else:
                         self.for_layer(name, partial(self.caught, work))
 
-    def use_registries(self, used: set[str], streams: dict[str, str] | None) -> None:
+    def use_registries(self, used: set[tuple[str, bool]], streams: dict[str, str] | None) -> None:
         """Run what may have been chosen from registries, and what it builds; each definition from where the run is now."""
         tried: set[str] = set()
         while waiting := [key for key in self.choices if key not in tried]:
