@@ -14,12 +14,12 @@ from detlint.facts.model import Const, Detail, Member, Param, Ref
 from detlint.facts.model import Function as Head
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.arguments import Argument, CallArgument, bind
 from detlint.model.devices import Starts, Usual
 from detlint.model.documents import Documents
 from detlint.model.places import point_of
 from detlint.model.truth import Truth, literal
 from detlint.model.uses import Use, Users
-from detlint.program.bound import Argument, CallArgument, bind
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Place, Reach
 from detlint.program.resolve import Module

@@ -20,7 +20,7 @@ from detlint.facts.model import (
     Result,
     Value,
 )
-from detlint.program.bound import MISSING, Argument
+from detlint.model.arguments import MISSING, Argument
 from detlint.windows import are_crowded
 
 Verdict = bool | None

@@ -53,12 +53,12 @@ from detlint.ir.code import Function as Body
 from detlint.ir.places import Place, Test, named
 from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.written import written
+from detlint.model.arguments import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.model.uses import Use, Users
-from detlint.program.bound import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module

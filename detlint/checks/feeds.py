@@ -6,22 +6,19 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from detlint.checks.gradients import Gradients
+from detlint.checks.parts import calls_of_parts
 from detlint.facts.model import (
     Branch,
     Const,
     Function,
-    Instance,
     Items,
-    Member,
     Site,
     Step,
     Value,
-    is_made_by,
-    options,
 )
+from detlint.model.arguments import NO_DEFAULT, CallArgument, bind
 from detlint.model.projects import MANY
 from detlint.model.uses import Use
-from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
 
 IMAGE: Final = 3
@@ -157,10 +154,11 @@ class Feeds:
                 return None
             others = others or not uses
             for use in uses or ():
-                part = self._part(use.module, use.site) if use.called and use.site >= 0 else None
+                made = use.called and use.site >= 0
+                part = calls_of_parts(self.resolver, self.gradients.users, [use]) if made else None
                 if part is None and use.site >= 0 and self._is_in_layer(use):
                     return None
-                sites += part or ()
+                sites += ((call.module, call.site) for call in part or ())
                 others = others or part is None
         return _Calls(sites, others)
 
@@ -210,25 +208,6 @@ class Feeds:
         classes = [(home, other) for home in homes for other in home.classes if home is not module or other != name]
         return [(home, other) for home, other in classes if own in self.resolver.mro(f"{home.path}::{other}")]
 
-    def _part(self, module: Module, index: int) -> list[tuple[Module, int]] | None:
-        """The calls of a layer that a call builds, where it becomes an attribute of another layer; None where it doesn't, or
-        where that attribute is handed on."""
-        site = module.sites[index]
-        owner = module.function_of(site).owner
-        body = module.classes.get(owner)
-        if body is None or self.resolver.layer(f"{module.path}::{owner}") is None:
-            return None
-        names = [name for name, value in body.attributes.items() if any(is_made_by(o, index) for o in options(value))]
-        if len(names) != 1:
-            return None
-        calls = []
-        for number, other in enumerate(module.sites):
-            if _is_attribute(other.target, names[0]):
-                calls.append((module, number))
-            if any(_is_attribute(argument.value, names[0]) for argument in other.args):
-                return None
-        return calls or None
-
 
 def _replaced(
     steps: tuple[Step, ...], replaced: tuple[Value | None, ...]
@@ -241,7 +220,3 @@ def _replaced(
                 yield from _replaced(arm, (*replaced, *own))
         elif step >= 0:
             yield step, replaced
-
-
-def _is_attribute(value: Value | None, name: str) -> bool:
-    return isinstance(value, Member) and value.attr == name and isinstance(value.base, Instance) and not value.base.name

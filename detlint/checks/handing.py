@@ -9,9 +9,9 @@ from typing import Final
 from detlint.facts.model import SUPER, Function, Instance, Member, Param, Parameter, Ref, Site, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
+from detlint.model.arguments import NO_DEFAULT, CallArgument, bind
 from detlint.model.places import point_of
 from detlint.model.uses import Use
-from detlint.program.bound import NO_DEFAULT, CallArgument, bind
 from detlint.program.resolve import Module, Resolver
 
 _DEEPEST: Final = 3

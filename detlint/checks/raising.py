@@ -14,9 +14,9 @@ from detlint.db import Memo
 from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
 from detlint.model.classes import may_derive
 from detlint.model.imports import Imports
+from detlint.model.raises import BOUND
 from detlint.model.uses import Users
 from detlint.program.entry import sites
-from detlint.program.raises import BOUND
 from detlint.program.resolve import Module
 
 

@@ -22,8 +22,8 @@ from detlint.model.chosen import SAID, UNKNOWN
 from detlint.model.documents import Documents
 from detlint.model.exports import ALL
 from detlint.model.references import block_of, is_listed, saying, spelling
+from detlint.model.registries import last
 from detlint.model.uses import Users
-from detlint.program.registries import last
 from detlint.program.resolve import Module
 
 _REGISTERS: Final = "register"

@@ -11,9 +11,9 @@ from detlint.checks.match import Match, Matcher
 from detlint.db import Memo
 from detlint.facts.model import Function, Mapping, Result, Site, Value
 from detlint.facts.reading.values import opened
+from detlint.model.arguments import Argument
 from detlint.model.tables import Known, parameters
 from detlint.model.uses import Use, Users
-from detlint.program.bound import Argument
 from detlint.program.resolve import Module
 
 DEEPEST: Final = 3

@@ -9,7 +9,7 @@ from detlint.checks.finding import Finding
 from detlint.checks.handed import makes_generator
 from detlint.checks.match import Matcher
 from detlint.facts.model import Const, Result, Span
-from detlint.program.bound import Argument
+from detlint.model.arguments import Argument
 from detlint.program.outcome import Outcome
 from detlint.program.resolve import Module
 

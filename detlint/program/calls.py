@@ -25,14 +25,15 @@ from detlint.facts.model import (
     options,
 )
 from detlint.ir.alone import in_ir
+from detlint.model.arguments import owner_of
 from detlint.model.callees import BARE, Callee, Callees, returned
 from detlint.model.imports import Imports
 from detlint.model.parameters import Parameters
+from detlint.model.raises import Raises
+from detlint.model.registries import BUILDS, Registries, last
 from detlint.model.sinks import Sinks
 from detlint.program.entry import sites
-from detlint.program.raises import Raises
 from detlint.program.reach import Effect, matters, touches
-from detlint.program.registries import BUILDS, Registries, last
 from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed, rests_on_name
 
@@ -481,7 +482,7 @@ class Calls(Callees):
         """The key of the group that `@group.command()` adds to; "" for another decorator."""
         if last(made) != method:
             return ""
-        return repr(self.resolver.normal(module.path, made.base if isinstance(made, Member) else Ref(owner_of(made))))
+        return repr(self.resolver.normal(module.path, owner_of(made)))
 
     def dispatched(self, module: Module, index: int, receiver: str) -> Value | None:
         """What a site calls, methods of `self` by the class that it is of."""
@@ -532,10 +533,6 @@ def left_out(module: Module, function: Function, value: Value | None) -> str:
 def is_self(value: Value) -> bool:
     """Whether a method's receiver is `self` or `super()`."""
     return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == SUPER)
-
-
-def owner_of(value: Value) -> str:
-    return value.name.rpartition(".")[0] if isinstance(value, Ref) else ""
 
 
 def is_option(target: Member) -> bool:

@@ -49,10 +49,9 @@ from detlint.facts.model import (
 from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
 from detlint.marks import Noted, body
+from detlint.model.arguments import CallArgument, returned
 from detlint.model.exports import GETTER, lazy
 from detlint.model.modules import Modules
-from detlint.program.bound import CallArgument
-from detlint.program.returned import returned
 
 DEEPEST: Final = 24
 FEW_NAMES: Final = 4

@@ -14,7 +14,7 @@ from detlint.checks.suppress import suppress
 from detlint.config import severity_of
 from detlint.facts.model import Const, Expression, Param, Ref, Value
 from detlint.inspect import Inspection, Traced, runs_of
-from detlint.program.bound import Argument
+from detlint.model.arguments import Argument
 from detlint.program.reach import Place, Reach
 from detlint.report.apis import condition_text
 from detlint.report.place import at, shown

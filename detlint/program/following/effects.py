@@ -22,6 +22,7 @@ from detlint.facts.model import (
     is_made_by,
     options,
 )
+from detlint.model.registries import last
 from detlint.program.calls import (
     OF_INPUTS,
     ONLY_DIFFERENTIATES,
@@ -37,7 +38,6 @@ from detlint.program.calls import (
 from detlint.program.following.state import IN_WORKERS, LOADS_WEIGHTS, Later
 from detlint.program.following.streams import Streams
 from detlint.program.reach import TRAINING, Effect, Place, asks_mode, is_mode, is_object, reads
-from detlint.program.registries import last
 from detlint.program.values import Origin
 
 FILLS: Final = "fills-weights"

@@ -7,15 +7,16 @@ from functools import partial
 from typing import Final
 
 from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value, options
+from detlint.model.arguments import owner_of
 from detlint.model.callees import Callee
-from detlint.program.calls import PREPARES, is_choice, is_chosen, owner_of
+from detlint.model.registries import BUILDS, last
+from detlint.program.calls import PREPARES, is_choice, is_chosen
 from detlint.program.entry import sites
 from detlint.program.following.calling import Calling
 from detlint.program.following.effects import parts_of
 from detlint.program.following.run import Run
 from detlint.program.following.state import IN_WORKERS, State
 from detlint.program.reach import Effect, Place
-from detlint.program.registries import BUILDS, last
 from detlint.program.values import Arguments, Frame, Spot
 
 DEEPEST_MAKER: Final = 4
@@ -65,7 +66,7 @@ class Handed(Calling):
             # `MODELS[name](...)`, `MODELS.get(name)(...)`, `MODELS.build(...)`; what these give is an object of them.
             builds = last(made).startswith(BUILDS)
             if is_choice(made) or builds if value is made else not (is_choice(made) or builds):
-                owner: Value | None = made.base if isinstance(made, Member) else Ref(owner_of(made))
+                owner = owner_of(made)
                 own = isinstance(owner.base if isinstance(owner, Member) else owner, Instance)
                 if value is raw:
                     owner = self.values.look(self.frame, owner).value
@@ -176,7 +177,7 @@ class Handed(Calling):
         """`f.remote(...)` of Ray runs a function in a worker process."""
         if last(site.target) != "remote":
             return False
-        owner = site.target.base if isinstance(site.target, Member) else Ref(owner_of(site.target))
+        owner = owner_of(site.target)
         value = self.values.look(self.frame, owner).value
         if value is None or not self.flow.callees(value):
             return False
@@ -190,7 +191,7 @@ class Handed(Calling):
             target = target.of  # `app.command()(f)`
         elif last(target) != "add_command":
             return False
-        owner = target.base if isinstance(target, Member) else Ref(owner_of(target))
+        owner = owner_of(target)
         values = [self.values.look(frame, argument.value).value for argument in site.args]
         self.commands.setdefault(repr(self.values.look(frame, owner).value), []).extend(values)
         return True

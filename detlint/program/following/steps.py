@@ -26,12 +26,12 @@ from detlint.facts.model import (
     flag_of,
 )
 from detlint.ir.alone import in_ir
+from detlint.model.registries import last
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
-from detlint.program.registries import last
 from detlint.program.resolve import Module
 from detlint.program.values import Frame, Origin, Spot
 

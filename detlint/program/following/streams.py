@@ -22,10 +22,10 @@ from detlint.facts.model import (
     options,
     surely_after,
 )
+from detlint.model.registries import last
 from detlint.program.following.state import LOADS_WEIGHTS
 from detlint.program.following.steps import Steps
 from detlint.program.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
-from detlint.program.registries import last
 from detlint.program.values import Spot
 
 PLAIN: Final = frozenset({"builtins.bool", "builtins.float", "builtins.int", "builtins.str"})

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Const, Function, Instance, Member, Param, Ref, Result, Site, Value, options
+from detlint.model.arguments import owner_of
 from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 4
@@ -131,10 +132,7 @@ class Registries:
 
     def owner(self, module: Module, called: Value) -> str:
         """The key of the registry whose method is called; "" for none."""
-        if isinstance(called, Member):
-            return self.key(self.resolver.normal(module.path, called.base))
-        owner = called.name.rpartition(".")[0] if isinstance(called, Ref) else ""
-        return self.key(self.resolver.normal(module.path, Ref(owner))) if owner else ""
+        return self.key(self.resolver.normal(module.path, owner_of(called)))
 
     def key(self, value: Value | None) -> str:
         """The key of the registry that an object is; "" for what can't be one."""

@@ -1,12 +1,17 @@
-"""Which parameter of a call gets what."""
+"""Which parameter of a call gets what, what a function gets that a library calls, and what a call gives by its arguments.
+
+What it may assume: a signature is complete; what a splat may give may be given.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Mapping as Table
 
 import msgspec
 
-from detlint.facts.model import Const, Either, Items, Mapping, Value
+from detlint.catalog import Condition, Entry, Handing
+from detlint.facts.model import Arg, Const, Either, Items, Mapping, Member, Ref, Site, Value
 from detlint.facts.scope import join
 
 NO_DEFAULT = "..."
@@ -85,6 +90,61 @@ def beyond(arguments: Iterable[CallArgument], signature: list[tuple[str, object]
     return found
 
 
+def owner_of(value: Value) -> Value | None:
+    """What has what a value is, by its name or as an attribute: `module` of `module.name`; None where nothing does."""
+    if isinstance(value, Member):
+        return value.base
+    owner = value.name.rpartition(".")[0] if isinstance(value, Ref) else ""
+    return Ref(owner) if owner else None
+
+
+def given_with(
+    hands: Handing, site: Site, bound: Table[str, Argument], signature: list[tuple[str, object]]
+) -> list[Arg]:
+    """What a function gets which a call hands over, as the file of that call has it: `Process(target=f, args=(1,), kwargs={"n": 2})` comes
+    to `f(1, n=2)`.
+
+    Args:
+        bound: what the parameters of the call get.
+        signature: those parameters.
+    """
+    found: list[Arg] = []
+    if hands.first:
+        found.append(Arg("", owner_of(site.target) if hands.first == "self" else None))
+    if hands.items.startswith("*"):
+        more = beyond((CallArgument(a.name, a.value) for a in site.args), signature)
+        found += [Arg(a.name, None) for a in more if a.name in ("", "*")]
+    elif hands.items:
+        found.append(Arg("", None))
+    for star, name in (("*", hands.arguments), ("**", hands.keywords)):
+        if name.startswith("*"):
+            more = beyond((CallArgument(a.name, a.value) for a in site.args), signature)
+            found += [Arg(a.name, a.value) for a in more if (a.name in ("", "*")) is (star == "*")]
+        elif name and (passed := bound.get(name)) is not None and passed.given is not False:
+            listed = passed.value.values if star == "*" and isinstance(passed.value, Items) else None
+            found += [Arg("", value) for value in listed] if listed is not None else [Arg(star, passed.value)]
+    return found
+
+
+def returned(entries: Iterable[Entry], given: Iterable[CallArgument], signature: list[tuple[str, object]]) -> str:
+    """The class that the first entry gives whose conditions may hold of the call; "" if none may, or if a splat hides what
+    would decide.
+
+    Args:
+        given: what the call passes, in normal form.
+    """
+    bound = bind(given, signature)
+    for entry in entries:
+        asked = (
+            [(condition, bound.get(name, MISSING)) for name, condition in entry.when.items()] if entry.returns else []
+        )
+        if any(argument.given is None for _, argument in asked):
+            return ""
+        if entry.returns and all(_may_hold(condition, argument) for condition, argument in asked):
+            return entry.returns
+    return ""
+
+
 def _perhaps(splat: Either) -> dict[str, Argument]:
     """What alternative dictionaries pass: an argument that only some of them have may be passed."""
     mappings = [option for option in splat.options if isinstance(option, Mapping)]
@@ -102,3 +162,12 @@ def _default(default: object) -> Value | None:
     if isinstance(default, (list, tuple)):
         return Items(tuple(Const(item) if isinstance(item, (bool, int, float, str)) else None for item in default))
     return Const(default) if default is None or isinstance(default, (bool, int, float, str)) else None
+
+
+def _may_hold(condition: Condition, argument: Argument) -> bool:
+    value = argument.value
+    if condition.given is not None and condition.given is (not argument.given or value == Const(None)):
+        return False
+    if condition.sequence and isinstance(value, Const):
+        return False
+    return condition.in_ is None or not isinstance(value, Const) or value.value in condition.in_
