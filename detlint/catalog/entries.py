@@ -369,8 +369,6 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Classes from which whole networks derive, and no parts of one."""
     latents: tuple[str, ...] = ()
     """Parts of the names of parameters by which a whole network is handed data besides its first."""
-    answers: tuple[str, ...] = ()
-    """Names of parameters by which a network is handed what it should have answered."""
     optimizers: tuple[str, ...] = ()
     """Classes and functions that have weights changed by their gradients, and dotted prefixes, ending in `.`, of such."""
     gradients: tuple[str, ...] = ()
@@ -383,8 +381,6 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Names of parameters by which a network is told how many classes there are."""
     channels: tuple[str, ...] = ()
     """Names of parameters by which a network is told how many channels its images have."""
-    examples: tuple[str, ...] = ()
-    """Parts of the names of functions that make examples for tracers."""
     addresses: tuple[str, ...] = ()
     """Options, environment variables and schemes of addresses, by how they begin: what follows one says where processes meet."""
     labels: tuple[str, ...] = ()

@@ -357,11 +357,6 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.channels)
 
     @cached_property
-    def examples(self) -> tuple[str, ...]:
-        """Parts of the names of functions that make examples for tracers."""
-        return tuple(sorted({part for framework in self.frameworks for part in framework.examples}))
-
-    @cached_property
     def addresses(self) -> tuple[str, ...]:
         """How options, environment variables and schemes begin behind which an address stands."""
         return tuple(sorted({name for framework in self.frameworks for name in framework.addresses}))

@@ -14,7 +14,7 @@ from detlint.facts.model import Const, Detail, Member, Param, Ref
 from detlint.facts.model import Function as Head
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.model.arguments import Argument, CallArgument, bind
+from detlint.model.arguments import received
 from detlint.model.devices import Starts, Usual
 from detlint.model.documents import Documents
 from detlint.model.places import point_of
@@ -30,8 +30,8 @@ RANK_SIZE: Final = "RANK_SIZE"
 """The variable by which each process knows how many there are."""
 DEEPEST: Final = 3
 """How many calls a parameter is followed up."""
-_DECLARE: Final = ("add", "DEFINE_", "arg")
-"""How the names of functions begin that declare one."""
+_DECLARE: Final = frozenset({"add_argument", "add_option", "option", "Option"})
+"""Functions of libraries that declare one, beside those of absl."""
 _DEST: Final = frozenset({"dest", "name"})
 """By what a declaration says them else."""
 _ONE: Final = frozenset((Const(1), Const("1")))
@@ -125,7 +125,7 @@ def _declares(function: Function, at: int) -> bool:
     """Whether an op declares an option, by the name of what is called."""
     name = function.chain(function.call(at).callee) if function.ops[at][0] == op.CALL else None
     last = "" if name is None else name.attributes[-1] if name.attributes else function.dotted(name.root)
-    return last.startswith(_DECLARE) or last.lower() == "option"
+    return last in _DECLARE or last.startswith("DEFINE_")
 
 
 class _Run:
@@ -205,26 +205,18 @@ class _Run:
 
     def _given(self, called: Detail, use: Use, name: str, asked: set[str], depth: int) -> Const | None:
         """What a call usually gives a parameter."""
-        parameter = next((one for one in called.parameters if one.name == name), None)
-        if parameter is None or not use.called:
+        if not use.called:
             return None
-        argument = handed(called, use, name)
+        argument = received(use.module.sites[use.site], called.parameters).get(name)
         if argument is None or argument.given is None:
             return None
-        value = argument.value if argument.given else parameter.default
+        value = argument.value
         if isinstance(value, Param):
             function = use.module.function_of(use.module.sites[use.site])
             return self._parameter(use.module, function, value.name, asked, depth + 1)
         if isinstance(value, (Member, Ref)):
             return self._option(value.attr if isinstance(value, Member) else value.name.rpartition(".")[2], asked)
         return value if isinstance(value, Const) else None
-
-
-def handed(called: Detail, use: Use, name: str) -> Argument | None:
-    """What a call hands a parameter of the function that it calls."""
-    signature: list[tuple[str, object]] = [(one.kind + one.name, None) for one in called.parameters]
-    given = (CallArgument(one.name, one.value) for one in use.module.sites[use.site].args)
-    return bind(given, signature).get(name)
 
 
 def _alike(usual: Const) -> frozenset[Const]:

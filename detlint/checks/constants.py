@@ -12,7 +12,6 @@ from typing import Final, TypeGuard
 from detlint.catalog import SHUFFLED
 from detlint.checks.expressions import settle
 from detlint.checks.factors import is_cancelled
-from detlint.checks.flags import flags_before
 from detlint.checks.gradients import Gradients
 from detlint.checks.handing import Handing
 from detlint.checks.kin import Kin
@@ -53,7 +52,7 @@ from detlint.ir.code import Function as Body
 from detlint.ir.places import Place, Test, named
 from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.written import written
-from detlint.model.arguments import NO_DEFAULT, Argument, CallArgument, bind
+from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
@@ -216,8 +215,6 @@ class Constants:
 
     def _kept_from(self, module: Module, function: Function, index: int) -> str:
         """Why the flow never comes to a site of a function; "" where it may."""
-        if name := self._never_taken(module, function, index):
-            return f"every call gives `{name}` what leads elsewhere"
         if test := self._ruled_out(module, function, index):
             return f"`{test}` decides against it, by what every call gives"
         out_of_way = partial(self._out_of_way, module, function)
@@ -259,14 +256,6 @@ class Constants:
             return False
         family = self._resolver.family(f"{module.path}::{function.owner}")
         return last in HOOKS or any(f"{name}.{last}" in home.functions for home, name in [*family][1:])
-
-    def _never_taken(self, module: Module, function: Function, index: int) -> str:
-        """The parameter that, as it always is, keeps the flow of a function from a site; "" where none does."""
-        for name, wanted in flags_before(module.steps(function), index):
-            value = self._parameter(module, function, name)
-            if isinstance(value, Const) and bool(value.value) is not wanted:
-                return name
-        return ""
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
@@ -486,13 +475,11 @@ class Constants:
 
     def _parameter(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function, or of one around it, give a parameter."""
-        while not any(parameter.name == name for parameter in module.detail(function).parameters):
-            around = next(_around(module, function), None)
-            if around is None:
-                return None
-            function = around
-        given = partial(self._given, module, function, name)
-        return self._values.of((module.path, function.number, name), given, None)
+        for around in module.around(function):
+            if any(parameter.name == name for parameter in module.detail(around).parameters):
+                given = partial(self._given, module, around, name)
+                return self._values.of((module.path, around.number, name), given, None)
+        return None
 
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
         """What all calls of a function give a parameter, the same each time."""
@@ -808,29 +795,17 @@ class Constants:
 
     def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
         """What one call gives a parameter: as it is written there, or its default."""
-        parameters = module.detail(function).parameters
-        bare = parameters[1:] if function.owner and not self._is_static(module, function) else parameters
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in bare]
-        got = bind([CallArgument(a.name, a.value) for a in site.args], signature).get(name)
-        default = next((p.default for p in bare if p.name == name), None)
-        return Argument(default, False) if got is not None and got.given is False else got
+        return received(site, module.taken(function)).get(name)
 
     def _position(self, module: Module, function: Function, name: str) -> int:
         """The position at which a call passes a parameter; -1 for one that it passes by its name alone."""
-        bare = module.detail(function).parameters[
-            1 if function.owner and not self._is_static(module, function) else 0 :
-        ]
-        names = [p.name for p in takewhile(lambda p: not p.kind, bare)]
+        names = [p.name for p in takewhile(lambda p: not p.kind, module.taken(function))]
         return names.index(name) if name in names else -1
 
     def _is_plain(self, decorator: Value | None) -> bool:
         """Whether a decorator leaves a function to those who call it by its name: `@torch.no_grad()`, `@jit`."""
         named = decorator.of if isinstance(decorator, Result) else decorator
         return decorator in _PLAIN or (isinstance(named, Ref) and self._catalog.canonical(named.name) in self._wraps)
-
-    @staticmethod
-    def _is_static(module: Module, function: Function) -> bool:
-        return Ref("builtins.staticmethod") in module.detail(function).decorators
 
     def _are_all_in_sight(self, module: Module, function: Function) -> bool:
         """Whether whoever calls a function calls it by its name: no framework does, nothing hands it on, and no library gives it
@@ -988,12 +963,3 @@ def _is_computed(value: Value | None) -> bool:
     """Whether a value comes of arithmetic."""
     of = value.of if isinstance(value, Result) else None
     return isinstance(of, Member) and of.attr in (OPERATED, SCALED)
-
-
-def _around(module: Module, function: Function) -> Iterator[Function]:
-    """The functions that another one is defined in, the nearest first."""
-    name = function.name
-    while "." in name:
-        name = name.rpartition(".")[0]
-        if name in module.functions:
-            yield module.functions[name]

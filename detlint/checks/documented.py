@@ -8,13 +8,14 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from detlint.catalog import HARDWARE, Condition
-from detlint.checks.alone import handed, launching
+from detlint.checks.alone import launching
 from detlint.checks.match import Matcher
 from detlint.checks.scope import DEVICES, target_of
 from detlint.config import Settings
 from detlint.facts.model import Const, Member, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code
+from detlint.model.arguments import received
 from detlint.model.documents import Documents, Said
 from detlint.model.launches import Launch
 from detlint.model.places import point_of
@@ -212,7 +213,9 @@ class Documented:
         if module is not reach.entry.module or not isinstance(value, Param):
             return ""
         uses = self._users.within(module, function.name)
-        given = [handed(module.detail(function), use, value.name) if use.called else None for use in uses]
+        parameters = module.detail(function).parameters
+        calls = [received(module.sites[use.site], parameters) if use.called else {} for use in uses]
+        given = [call.get(value.name) for call in calls]
         options = {one.value.attr if one is not None and isinstance(one.value, Member) else "" for one in given}
         return options.pop() if len(options) == 1 else ""
 

@@ -79,7 +79,7 @@ class Engine:
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
             resolver, users, attributes, root, packaged, declared, self._speaks,
-            lambda *of: raising.makes_none(*of), documents,
+            lambda *of: raising.makes_none(*of), documents, lambda module: self.flow.registries.kept_by(module),
         )  # fmt: skip
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed, training)
         sums = Sums(users, self.untrained.may_train_in)

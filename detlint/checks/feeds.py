@@ -16,7 +16,7 @@ from detlint.facts.model import (
     Step,
     Value,
 )
-from detlint.model.arguments import NO_DEFAULT, CallArgument, bind
+from detlint.model.arguments import received
 from detlint.model.projects import MANY
 from detlint.model.uses import Use
 from detlint.program.resolve import Module, Resolver
@@ -103,19 +103,10 @@ class Feeds:
         Args:
             here: where the call stands.
         """
-        parameters = module.detail(function).parameters
-        own = parameters[1:] if function.owner and parameters and parameters[0].name in ("self", "cls") else parameters
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in own]
-        bound = bind([CallArgument(a.name, a.value) for a in site.args], signature, partial=site.kind == "partial")
-        there = Place(module, function)
-        found = {}
-        for parameter in own:
-            argument = bound.get(parameter.name)
-            if argument is not None and argument.given:
-                found[parameter.name] = Given(here, argument.value)
-            elif argument is not None and argument.given is False and not parameter.kind:
-                found[parameter.name] = Given(there, parameter.default)
-        return found
+        own, there = module.taken(function), Place(module, function)
+        bound = received(site, own)
+        known = ((p.name, bound[p.name]) for p in own if p.name in bound and bound[p.name].given is not None)
+        return {name: Given(here if argument.given else there, argument.value) for name, argument in known}
 
     def callee(self, target: Value | None) -> tuple[Module, Function] | None:
         """The function of the program that calling a normal value runs: that function, or the forward pass of a layer."""

@@ -7,16 +7,19 @@ under `no_grad`, the items of a data set. What the callers differ on is decided 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Set as AbstractSet
+from itertools import chain, islice
 from typing import Final, Literal, NamedTuple
 
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.db import Memo
-from detlint.facts.model import Branch, Const, Function, Member, Partial, Ref, Result, Site, Span, Step, Value, options
+from detlint.facts.model import Const, Function, Member, Partial, Ref, Result, Site, Value, options
 from detlint.ir import ops as op
+from detlint.ir.places import Test
 from detlint.model.places import point_of
 from detlint.model.training import Training
+from detlint.model.truth import denied
 from detlint.model.uses import Use, Users, words_in
 from detlint.program.resolve import Module
 
@@ -50,8 +53,8 @@ BEGINNING: Final = frozenset({"__init__", "__post_init__", "_init_weights", "ini
 """Methods of layers that run before any pass, and so are part of none."""
 GIVES_BACKWARD: Final = "register_autograd"
 """The word by which an operator that a program defines gets a backward pass."""
-REGISTERS: Final = ("regist", "custom_op", "implements")
-"""What the names of decorators have in them that hand a function on."""
+_LEAVES: Final = frozenset({"builtins", "contextlib", "functools"})
+"""Modules whose decorators leave a function to those who call it by its name."""
 
 
 class Gradients:
@@ -65,9 +68,9 @@ class Gradients:
         self.root = root
         self._decided: Memo[Taken] = Memo(users.db)
         self._inferring: dict[str, bool] = {}
-        self._idle: dict[tuple[str, int], frozenset[Span]] = {}
-        """Where the sites stand that run only while the layer doesn't train, by path and function."""
+        self._modes = self.resolver.catalog.modes
         self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
+        self._wraps = self.resolver.catalog.with_context("called-as-before")
         self._no_grad = self.resolver.catalog.with_context("no-grad")
         self._pipelines = self.resolver.catalog.with_context("pipeline")
         self._operators = self.resolver.catalog.with_context("operator")
@@ -90,8 +93,7 @@ class Gradients:
         """
         if by_callers and self._at(module, site, _About(everywhere=False)) <= BEFORE:
             return True
-        decorators = module.detail(module.function_of(site)).decorators
-        off = any(self._is_no_grad(module, decorator) for decorator in decorators)
+        off = self.never_flow_out(module, module.function_of(site))
         return off or self._under_no_grad(module, site) or self._is_idle(module, site)
 
     def are_replaced(self, module: Module, site: Site, name: str) -> bool:
@@ -148,7 +150,7 @@ class Gradients:
         return known[key]
 
     def _decide(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
-        if any(self._is_no_grad(module, decorator) for decorator in module.detail(function).decorators):
+        if self.never_flow_out(module, function):
             return EVALUATED
         if not function.name:
             return self._of_top_level(module, about)
@@ -164,7 +166,7 @@ class Gradients:
         first = next(uses, None)
         if first is not None:
             return self._through(chain((first,), uses), function.name, about, known)
-        around = self._around(module, function)
+        around = next(islice(module.around(function), 1, None), None)
         return self._ask(module, around, about, known) if around is not None else self._unused(module)
 
     def _through(self, uses: Iterable[Use], name: str, about: _About, known: _Known) -> Taken | None:
@@ -232,11 +234,9 @@ class Gradients:
         for name in self.resolver.mro(f"{module.path}::{owner}"):
             if name in self._pipelines:
                 return True
-            path, colon, inside = name.partition("::")
-            found = self.resolver.module(path) if colon else None
-            used = found.functions.get(f"{inside}.__call__") if found is not None else None
-            if found is not None and used is not None:
-                return any(self._is_no_grad(found, decorator) for decorator in found.detail(used).decorators)
+            used = self.resolver.function(Ref(f"{name}.__call__"))
+            if used is not None:
+                return self.never_flow_out(*used)
         return False
 
     def _has_pipeline(self, module: Module) -> bool:
@@ -280,21 +280,12 @@ class Gradients:
         return UNUSED if self.users.is_imported(module) else TAKEN
 
     def _is_registered(self, module: Module, function: Function) -> bool:
-        """Whether a decorator may hand a function to somebody else: `@ATTENTION.register("flash")`."""
-        for decorator in module.detail(function).decorators:
-            named = decorator.of if isinstance(decorator, Result) else decorator
-            if named is None or any(hint in word.lower() for word in words_in(named) for hint in REGISTERS):
-                return True
-        return False
-
-    def _around(self, module: Module, function: Function) -> Function | None:
-        """The function that another one is defined in."""
-        name = function.name
-        while "." in name:
-            name = name.rpartition(".")[0]
-            if name in module.functions:
-                return module.functions[name]
-        return None
+        """Whether a decorator may hand a function to somebody else, `@ATTENTION.register("flash")`, as all do of which it isn't known that
+        they leave it to those who call it by its name."""
+        made = (d.of if isinstance(d, Result) else d for d in module.detail(function).decorators)
+        values = (self.resolver.normal(module.path, value) for value in made)
+        names = [self.resolver.catalog.canonical(v.name) if isinstance(v, Ref) else "" for v in values]
+        return any(name.partition(".")[0] not in _LEAVES and name not in self._wraps for name in names)
 
     def _is_for_data(self, site: Site, word: str) -> bool:
         """Whether a call hands a function to a data pipeline: `dataset.map(f)`, `DataLoader(collate_fn=f)`."""
@@ -389,30 +380,25 @@ class Gradients:
 
     def _is_idle(self, module: Module, site: Site) -> bool:
         """Whether a site runs only while its layer doesn't train: `if not self.training: ...`."""
-        key = (module.path, site.function)
-        if key not in self._idle:
-            numbers = _while_idle(module.body.steps[site.function], self.resolver.catalog.modes)
-            self._idle[key] = frozenset(module.sites[number].span for number in numbers)
-        return site.span in self._idle[key]
+        point = point_of(self.resolver, module, site) if not self._modes.isdisjoint(self._names(module)) else None
+        return point is not None and any(map(self._asks_mode, point.tests()))
+
+    def _names(self, module: Module) -> AbstractSet[str]:
+        code = self.resolver.code(module.path)
+        return code.identifiers if code is not None else frozenset()
+
+    def _asks_mode(self, test: Test) -> bool:
+        """Whether a test holds only while a layer doesn't train."""
+        function, value, wanted = test
+        while (inner := denied(function, value)) >= 0:
+            value, wanted = inner, not wanted
+        operation = function.ops[value]
+        return not wanted and operation[0] == op.ATTR and function.code.strings[operation[2]] in self._modes
 
     def _is_no_grad(self, module: Module, decorator: Value | None) -> bool:
         named = decorator.of if isinstance(decorator, Result) else decorator
         value = self.resolver.name(module.path, named.name) if isinstance(named, Ref) else None
         return isinstance(value, Ref) and value.name in self._no_grad
-
-
-def _while_idle(steps: tuple[Step, ...], modes: frozenset[str], idle: bool = False) -> Iterator[int]:
-    """The sites among some steps that run only while a layer doesn't train."""
-    for step in steps:
-        if not isinstance(step, Branch):
-            if idle and step >= 0:
-                yield step
-            continue
-        asks = step.kind == "if" and isinstance(step.test, Member) and step.test.attr in modes
-        for number, arm in enumerate(step.arms):
-            yield from _while_idle(arm, modes, idle or (asks and number == 1))
-        # What stands behind `if self.training: return ...` runs only while it doesn't.
-        idle = idle or (asks and step.arms[0][-1:] == (-1,))
 
 
 def _library(name: str) -> str:

@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import TRANSFORM, Catalog, Entry
-from detlint.checks.flags import flags_before
 from detlint.db import Memo
 from detlint.facts.model import Const, Function, Items, Member, Param, Partial, Ref, Result, Site, Value
 from detlint.model.callees import returned
+from detlint.model.flow import flags
+from detlint.model.places import point_of
 from detlint.program.reach import HOST, TRAINING
 from detlint.program.resolve import Module
 
@@ -112,8 +113,7 @@ class Handed:
         called = self._functions(resolver.normal(module.path, site.target, module.function_of(site)))
         return [(home, function, off or made_off, streams) for home, function, made_off in called]
 
-    @staticmethod
-    def _is_told_off(module: Module, site: Site) -> bool:
+    def _is_told_off(self, module: Module, site: Site) -> bool:
         """Whether a call is told False, or the parameter of a function around this one that is off where this one is handed over."""
         if any(argument.value == Const(False) for argument in site.args):
             return True
@@ -123,11 +123,12 @@ class Handed:
         if around is None:
             return False
         handed = (
-            i
-            for i, other in enumerate(module.sites)
+            point_of(self._matcher.resolver, module, other)
+            for other in module.sites
             if other.function == around.number and any(a.value == Ref(module.prefix + own) for a in other.args)
         )
-        return any((name, False) in flags_before(module.steps(around), i) for i in handed for name in told)
+        found = (flags(point.function, point.function.guards(point.at)) for point in handed if point is not None)
+        return any(name in told and not wanted for several in found for name, wanted in several)
 
     def _targets(self, values: Iterable[Value | None], streams: frozenset[str]) -> list[Target]:
         return [(*found, streams) for value in values for found in self._functions(value)]

@@ -79,16 +79,12 @@ class Handing:
             meant = self._resolver.normal(module.path, target, around)
             if isinstance(meant, Ref) and "." in meant.name.partition("::")[2]:
                 return None  # a method that is told whose it is
-        path, colon, name = meant.name.partition("::") if isinstance(meant, Ref) else ("", "", "")
-        home = self._resolver.module(path) if colon else None
-        if home is None:
+        if isinstance(meant, Ref) and "::" in meant.name and self._resolver.is_class(meant.name):
+            meant = Ref(f"{meant.name}.__init__")
+        home, function = self._resolver.function(meant) or (None, None)
+        if home is None or function is None or home.detail(function).decorators:
             return None
-        name = f"{name}.__init__" if name in home.classes else name
-        bare = 1 if "." in name else 0
-        function = home.functions.get(name)
-        if function is None or home.detail(function).decorators:
-            return None
-        return home, function, home.detail(function).parameters[bare:]
+        return home, function, home.detail(function).parameters[bool(function.owner) :]
 
 
 def _uses(function: Body, parameter: int) -> tuple[int, int] | None:

@@ -33,6 +33,7 @@ from detlint.facts.model import (
     flag_of,
 )
 from detlint.facts.model import Step as Taken
+from detlint.model.arguments import received
 from detlint.program.reach import Place
 from detlint.program.resolve import Module
 
@@ -151,11 +152,11 @@ class Keys:
         if home is None or function is None:
             return
         consumed = self.parameters(home, function)
-        given = dict(_bound(home, function, site)) if consumed else {}
-        flags = {p.name: p.default for p in home.detail(function).parameters} | given if given else {}
-        for name, value in given.items():
-            if any(_holds_for(flags, asked) for asked in consumed.get(name, ())):
-                yield from _keys(value)
+        given = received(site, home.taken(function)) if consumed else {}
+        flags = {name: argument.value for name, argument in given.items()}
+        for name, argument in given.items():
+            if argument.given and any(_holds_for(flags, asked) for asked in consumed.get(name, ())):
+                yield from _keys(argument.value)
 
     def parameters(self, module: Module, function: Function) -> _Consumed:
         """The parameters of a function that it uses up on some way, as keys."""
@@ -400,16 +401,3 @@ def _all(steps: Sequence[Taken]) -> Iterator[Taken]:
         if isinstance(step, Branch):
             for arm in step.arms:
                 yield from _all(arm)
-
-
-def _bound(module: Module, function: Function, site: Site) -> Iterator[tuple[str, Value | None]]:
-    """What a call gives the parameters of a function of the program, by name."""
-    parameters = [p.name for p in module.detail(function).parameters if not p.kind]
-    positional = parameters[1:] if function.owner else parameters
-    for argument in site.args:
-        if argument.name in ("*", "**"):
-            return
-        if argument.name:
-            yield argument.name, argument.value
-        elif positional:
-            yield positional.pop(0), argument.value

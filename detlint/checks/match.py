@@ -792,7 +792,11 @@ class Matcher:
         if isinstance(value, Either):
             settled = [self.by_default(module, option) for option in value.options]
             return settled[0] if settled and all(option == settled[0] for option in settled) else value
-        if isinstance(value, Member) and value.attr in module.facts.options and is_parsed(value.base):
+        if (
+            isinstance(value, Member)
+            and value.attr in module.facts.options
+            and is_parsed(value.base, self.resolver, module.path)
+        ):
             return self.resolver.normal(module.path, module.facts.options[value.attr].default)
         return value
 

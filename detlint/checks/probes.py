@@ -22,16 +22,13 @@ class Probes:
         self._known: dict[str, frozenset[int]] = {}
 
     def only_shown(self, module: Module, index: int) -> bool:
-        """Whether what a site draws is an example: its function is called one, or hands what it makes to a tracer later, or a
-        function of others is only tried out with it; one of the program's own may keep something.
+        """Whether what a site draws is an example: its function hands what it makes to a tracer later, or a function of others is only
+        tried out with it; one of the program's own may keep something.
 
         What Python's `random` gives are choices, which are made for something else.
         """
         site = module.sites[index]
         if self._matcher.sinks.is_for_trying(module, index):
-            return True
-        name = module.function_of(site).name.rpartition(".")[2]
-        if any(word in name for word in self._matcher.catalog.examples):
             return True
         if module.path not in self._known:
             self._known[module.path] = self._tracing(module)

@@ -6,7 +6,7 @@ Whoever runs a project may choose it yet; so what is found in such a definition 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import Final
@@ -22,12 +22,10 @@ from detlint.model.chosen import SAID, UNKNOWN
 from detlint.model.documents import Documents
 from detlint.model.exports import ALL
 from detlint.model.references import block_of, is_listed, saying, spelling
-from detlint.model.registries import last
+from detlint.model.registries import Kept
 from detlint.model.uses import Users
 from detlint.program.resolve import Module
 
-_REGISTERS: Final = "register"
-"""How the names of decorators begin that only put a definition into a registry."""
 _LISTING: Final = ("list_models", "list_modules")
 """What gives the names of all that is registered."""
 _OF_TABLES: Final = ("values", "items", "keys", "dict")
@@ -43,13 +41,21 @@ class Unchosen:
     Args:
         documents: knows what settings and documents say.
         is_in_library: whether others use what a file has.
+        kept_by: what importing a file puts into registries.
     """
 
-    def __init__(self, users: Users, documents: Documents, is_in_library: Callable[[Module], bool]) -> None:
+    def __init__(
+        self,
+        users: Users,
+        documents: Documents,
+        is_in_library: Callable[[Module], bool],
+        kept_by: Callable[[Module], Iterable[Kept]],
+    ) -> None:
         self._users = users
         self._index = users.index
         self._documents = documents
         self._is_in_library = is_in_library
+        self._kept_by = kept_by
         self._answers: Memo[bool] = Memo(users.db)
         self._by_nobody: Memo[bool] = Memo(users.db)
         self._choosing: Memo[list[str]] = Memo(users.db)
@@ -59,8 +65,8 @@ class Unchosen:
         return self._answers.of((module.path, name), partial(self._finds_out, module, name), False)
 
     def _finds_out(self, module: Module, name: str) -> bool:
-        registry, names = registered(module, name)
-        others = [words for other, words in _all(module) if other == registry and words != names]
+        registry, names = self._registered(module, name)
+        others = [words for other, words in self._all(module) if other == registry and words != names]
         if not (registry and names and others) or self._is_in_library(module):
             return False
         folder = settings_folder(self._users, self._documents, module)
@@ -79,7 +85,7 @@ class Unchosen:
         return self._by_nobody.of((module.path, name), partial(self._finds_nobody, module, name), False)
 
     def _finds_nobody(self, module: Module, name: str) -> bool:
-        registry, names = registered(module, name)
+        registry, names = self._registered(module, name)
         folder = settings_folder(self._users, self._documents, module)
         if not registry or self._may_be_put_together(names, folder) or self._goes_through(registry, folder):
             return False
@@ -132,6 +138,37 @@ class Unchosen:
                 return True
         return False
 
+    def _all(self, module: Module) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """The registries into which a file's top level puts definitions, and the names of these there."""
+        functions = (function.name for function in module.facts.functions if not function.owner)
+        for name in (*functions, *(body.name for body in module.facts.classes)):
+            if "." not in name:
+                yield self._registered(module, name)
+
+    def _registered(self, module: Module, name: str) -> tuple[str, tuple[str, ...]]:
+        """The registry into which the only decorator of a definition puts it, and by which names; "" and none for any other."""
+        decorators: tuple[Value | None, ...] = ()
+        if name in module.functions:
+            decorators = module.detail(module.functions[name]).decorators
+        elif name in module.classes:
+            decorators = module.classes[name].decorators
+        made = decorators[0] if len(decorators) == 1 else None
+        names = [name]
+        if isinstance(made, Result):
+            given = [arg.value for arg in module.sites[made.site].args] if made.site >= 0 else [None]
+            texts = [
+                value.value for value in given if isinstance(value, Const) and isinstance(value.value, (str, bool))
+            ]
+            if len(texts) < len(given):
+                return "", ()
+            names += [text for text in texts if isinstance(text, str)]
+            made = made.of
+        kept = (each.definition.name for each in self._kept_by(module)) if made is not None else ()
+        if made is None or f"{module.path}::{name}" not in kept:
+            return "", ()
+        plain = all(word.isidentifier() and word.isascii() for word in names)
+        return (_spelled(made), tuple(dict.fromkeys(names))) if plain else ("", ())
+
 
 def _means(place: Place) -> bool:
     """Whether something that is said at a place may choose what has that name: it neither lists it, nor decorates a definition, nor
@@ -182,36 +219,6 @@ def _goes_through(function: Function, owner: str) -> bool:
             if taking[0] == op.ATTR and not listed and strings[taking[2]].endswith(_OF_TABLES):
                 return True
     return False
-
-
-def _all(module: Module) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The registries into which a file's top level puts definitions, and the names of these there."""
-    functions = (function.name for function in module.facts.functions if not function.owner)
-    for name in (*functions, *(body.name for body in module.facts.classes)):
-        if "." not in name:
-            yield registered(module, name)
-
-
-def registered(module: Module, name: str) -> tuple[str, tuple[str, ...]]:
-    """The registry into which the only decorator of a definition puts it, and by which names; "" and none for any other."""
-    decorators: tuple[Value | None, ...] = ()
-    if name in module.functions:
-        decorators = module.detail(module.functions[name]).decorators
-    elif name in module.classes:
-        decorators = module.classes[name].decorators
-    made = decorators[0] if len(decorators) == 1 else None
-    names = [name]
-    if isinstance(made, Result):
-        given = [arg.value for arg in module.sites[made.site].args] if made.site >= 0 else [None]
-        texts = [value.value for value in given if isinstance(value, Const) and isinstance(value.value, (str, bool))]
-        if len(texts) < len(given):
-            return "", ()
-        names += [text for text in texts if isinstance(text, str)]
-        made = made.of
-    if made is None or not last(made).startswith(_REGISTERS):
-        return "", ()
-    plain = all(word.isidentifier() and word.isascii() for word in names)
-    return (_spelled(made), tuple(dict.fromkeys(names))) if plain else ("", ())
 
 
 def _spelled(value: Value) -> str:

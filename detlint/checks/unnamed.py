@@ -7,7 +7,7 @@ for its references.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from copy import copy
 from functools import partial
 from typing import Final
@@ -28,6 +28,7 @@ from detlint.model import references
 from detlint.model.documents import Documents
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
+from detlint.model.registries import Kept
 from detlint.model.uses import Users
 from detlint.program.resolve import Module, Resolver
 
@@ -59,6 +60,7 @@ class Unnamed:
         speaks: whether anything may train in a file, by its words.
         makes_none: whether no object of a class ever comes to be.
         documents: knows what settings and documents say.
+        kept_by: what importing a file puts into registries.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Unnamed:
         speaks: Callable[[str], bool],
         makes_none: Callable[[Module, str], bool],
         documents: Documents,
+        kept_by: Callable[[Module], Iterable[Kept]],
     ) -> None:
         self._resolver = resolver
         self._users = users
@@ -81,7 +84,7 @@ class Unnamed:
         self._files = Imported(users, self._by_text, root, packaged)
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
         self._attributes = attributes
-        self._unchosen = Unchosen(users, documents, self._files.is_in_library)
+        self._unchosen = Unchosen(users, documents, self._files.is_in_library, kept_by)
         self._speaks = speaks
         self._makes_none = makes_none
         self._overloads = resolver.catalog.with_context("overloads")

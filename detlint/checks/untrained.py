@@ -9,7 +9,7 @@ from detlint.catalog import Catalog
 from detlint.checks.unnamed import Unnamed
 from detlint.db import Memo
 from detlint.ir import ops as op
-from detlint.ir.code import Code, Function
+from detlint.ir.code import Code
 from detlint.model.training import DIFFERENTIATES, GRADIENT, PASSES, SIZE, SPEAK, STEPS, TOLD, TRAINS, UPDATES, Training
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
@@ -33,7 +33,6 @@ class Untrained:
         self._users = users
         self._unnamed = unnamed
         self._training = training
-        self._answers = frozenset(name for framework in catalog.frameworks for name in framework.answers)
         self._files: Memo[str] = Memo(users.db)
         self._ordering: Memo[str] = Memo(users.db)
         self._around: Memo[str] = Memo(users.db)
@@ -71,31 +70,6 @@ class Untrained:
         calls = (code.strings.index(word) for word in _CALLS.intersection(code.strings))
         rows = frozenset(calls)
         return any(operation[2] in rows for function in code.functions() for _, operation in function.each(op.ATTR))
-
-    def refuses(self, module: Module) -> bool:
-        """Whether the networks of a file that are handed the right answers raise: they are ported to infer with."""
-        code = self._users.resolver.code(module.path)
-        if code is None or self._answers.isdisjoint(code.identifiers):
-            return False
-        told = [refused for function in code.functions() if (refused := self._refused(function)) is not None]
-        return bool(told) and all(told)
-
-    def _refused(self, function: Function) -> bool | None:
-        """Whether a function raises where it is handed the right answers; None for one that makes nothing of them."""
-        slots = {slot for slot in range(len(function.header.parameters)) if function.text(slot) in self._answers}
-        read = [at for at, operation in function.each(op.LOAD) if operation[1] in slots] if slots else []
-        if not read:
-            return None
-        guards = (next(function.guards(at), None) for at, _ in function.each(op.RAISE))
-        tests = (function.ops[guard.test] for guard in guards if guard is not None and guard.holds)
-        return any(
-            test[0] == op.COMPARE
-            and len(test) == 4
-            and test[1] in read
-            and function.code.strings[test[2]] == "is not"
-            and function.constant(test[3]) is None
-            for test in tests
-        )
 
     def holds(self, module: Module) -> bool:
         """Whether a file is a script, or scripts lead to it, by imports or out of sight, and nothing trains in its project, which

@@ -5,13 +5,13 @@ What it may assume: a signature is complete; what a splat may give may be given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from collections.abc import Mapping as Table
 
 import msgspec
 
 from detlint.catalog import Condition, Entry, Handing
-from detlint.facts.model import Arg, Const, Either, Items, Mapping, Member, Ref, Site, Value
+from detlint.facts.model import Arg, Const, Either, Items, Mapping, Member, Parameter, Ref, Site, Value
 from detlint.facts.scope import join
 
 NO_DEFAULT = "..."
@@ -76,6 +76,18 @@ def bind(
     if keyword_splat or partial:
         bound["**"] = Argument(None, None)
     return bound
+
+
+def received(site: Site, parameters: Sequence[Parameter]) -> dict[str, Argument]:
+    """What a call gives some parameters of a function of the program, as its file has it, or their defaults.
+
+    Args:
+        parameters: those that calls give something.
+    """
+    signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
+    bound = bind([CallArgument(a.name, a.value) for a in site.args], signature, partial=site.kind == "partial")
+    left = {p.name: Argument(p.default, False) for p in parameters if p.name in bound and bound[p.name].given is False}
+    return bound | left
 
 
 def beyond(arguments: Iterable[CallArgument], signature: list[tuple[str, object]]) -> list[CallArgument]:

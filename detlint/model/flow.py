@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import Guard
 from detlint.ir.places import Test
+from detlint.model.truth import denied
 
 _ARMS = frozenset({op.IF, op.ELSE})
 
@@ -51,9 +52,13 @@ def guards_of_uses(function: Function, at: int) -> Iterator[Guard]:
 
 def flags_of_uses(function: Function, at: int) -> Iterator[tuple[str, bool]]:
     """Those of them that are a parameter, by its name, and whether it has to be true."""
-    for guard in guards_of_uses(function, at):
-        test, holds = guard.test, guard.holds
-        if function.ops[test][0] == op.UNARY and function.code.strings[function.ops[test][1]] == "not":
-            test, holds = function.ops[test][2], not holds
+    return flags(function, guards_of_uses(function, at))
+
+
+def flags(function: Function, guards: Iterable[Guard]) -> Iterator[tuple[str, bool]]:
+    """The parameters that some tests are, by their names, and whether they have to be true."""
+    for guard in guards:
+        inner = denied(function, guard.test)
+        test, holds = (inner, not guard.holds) if inner >= 0 else (guard.test, guard.holds)
         if function.parameter(test) >= 0:
             yield function.text(function.ops[test][1]), holds

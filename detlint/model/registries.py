@@ -17,8 +17,8 @@ from detlint.program.resolve import Module, Resolver
 DEEPEST: Final = 4
 """How many calls a definition is followed through until it is kept."""
 SELF: Final = "self"
-BUILDS: Final = ("build", "create", "make", "instantiate")
-"""How the names of a library's methods begin that build what a registry keeps."""
+BUILDS: Final = frozenset({"build", "create", "instantiate", "make"})
+"""Methods of registries, of libraries and others, that build what these keep."""
 
 
 class Kept(NamedTuple):
@@ -96,7 +96,7 @@ class Registries:
         found = set[str]()
         for home, outer, _ in functions:
             function = self.returned(home, outer) if isinstance(called, Result) and not is_object else outer
-            names = _positional(home, function) if function is not None else []
+            names = [p.name for p in home.taken(function) if not p.kind] if function is not None else []
             if function is not None and names:
                 found |= self.keeps(home, function, names[0])
         if SELF in found or (not functions and last(made).startswith("register")):
@@ -170,7 +170,7 @@ class Registries:
         target = site.target
         own = isinstance(target, Member) and isinstance(target.base, Instance)
         for home, callee, _ in self.callees(self.resolver.normal(module.path, target, function)):
-            names = _positional(home, callee)
+            names = [p.name for p in home.taken(callee) if not p.kind]
             for i, argument in enumerate(site.args):
                 name = argument.name or (names[i] if i < len(names) else "")
                 if _is(argument.value, parameter):
@@ -180,12 +180,6 @@ class Registries:
 
 def _is(value: Value | None, parameter: str) -> bool:
     return isinstance(value, Param) and value.name == parameter
-
-
-def _positional(module: Module, function: Function) -> list[str]:
-    """The parameters that a call's arguments go to in turn."""
-    names = [p.name for p in module.detail(function).parameters if not p.kind]
-    return names[1:] if function.owner else names
 
 
 def _names(definition: Ref, texts: Iterable[str]) -> frozenset[str]:

@@ -419,7 +419,7 @@ class Sinks:
     def _may_be_data(self, meaning: Meaning, function: Function, at: int) -> bool:
         """Whether a call makes an object of a class that no framework has, in a file that may make a data set of it."""
         name = meaning.name(function, function.ops[at][1])
-        own = name.rpartition(".")[2].rpartition("::")[2][:1].isupper() and _is_kept(function, at, meaning)
+        own = self._resolver.is_class(name) and _is_kept(function, at, meaning)
         return own and name.partition(".")[0] not in self._catalog.roots and self._shuffles(function.code)
 
     def _shuffles(self, code: Code) -> bool:

@@ -12,7 +12,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.uses import Use
 
-_MODULES: Final = frozenset({"cp", "cupy", "jnp", "jax.numpy", "mnp", "np", "numpy", "ops", "tf.math", "torch"})
+_LIBRARIES: Final = frozenset({"cupy", "jax", "mindspore", "numpy", "tensorflow", "torch"})
 """Those whose function counts; what else has such a method is a tensor."""
 _COUNTS: Final = "bincount"
 """How often each number is among some."""
@@ -107,15 +107,15 @@ class _Wholes:
             function.called_on(call),
             function.call(call),
         )
-        if base >= 0 and last in _SAME and function.dotted(base) not in _MODULES:
+        if base >= 0 and last in _SAME and not _is_library(function, base):
             return self.holds(base)
         if name in _WHOLE or self._is_counting(call):
             return True
         if last in _FILLS:
-            return base >= 0 and function.dotted(base) in _MODULES
+            return base >= 0 and _is_library(function, base)
         if last == _COUNTS:
             # A tensor's own method takes what else would be the second argument: weights.
-            plain = 1 if base < 0 or function.dotted(base) in _MODULES else 0
+            plain = 1 if base < 0 or _is_library(function, base) else 0
             return len(given.positional) == plain and all(word == "minlength" for word in given.named)
         added = [base, *given.positional[:1]] if last == "sum" else []
         return any(value >= 0 and self._is_comparison(value) for value in added)
@@ -142,3 +142,8 @@ class _Wholes:
         inside = _Wholes(own, self._functions | {own.number})
         yields = any(True for _ in own.each(op.YIELD, op.YIELD_FROM))
         return not yields and bool(returned) and all(value >= 0 and inside.holds(value) for value in returned)
+
+
+def _is_library(function: Function, value: int) -> bool:
+    """Whether a value is a part of a library of arrays, by what the file imports."""
+    return function.external(value).partition(".")[0] in _LIBRARIES

@@ -361,7 +361,7 @@ class Calls(Callees):
         if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
             yield None
             return
-        if isinstance(site.target, Member) and is_parsed(site.target.base):
+        if isinstance(site.target, Member) and is_parsed(site.target.base, self.resolver, module.path):
             yield None  # `args.func(args)`
             return
         if is_choice(site.target) and any(
@@ -552,7 +552,7 @@ def is_chosen(target: Value) -> bool:
         root = root.base if isinstance(root, Member) else root.of
     if not isinstance(root, (Ref, Instance)):
         return False
-    return is_choice(target) or isinstance(target, Result) or last(target).startswith(BUILDS)
+    return is_choice(target) or isinstance(target, Result) or last(target) in BUILDS
 
 
 def asked_of_itself(branch: Branch) -> Member | None:

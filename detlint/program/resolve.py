@@ -37,6 +37,7 @@ from detlint.facts.model import (
     Mapping,
     Member,
     Param,
+    Parameter,
     Partial,
     Ref,
     Result,
@@ -56,6 +57,9 @@ from detlint.model.modules import Modules
 DEEPEST: Final = 24
 FEW_NAMES: Final = 4
 """So many names are looked for in the texts of files that offer theirs by `*`, before these are gathered."""
+
+
+STATIC: Final = Ref("builtins.staticmethod")
 
 
 class Module(msgspec.Struct, eq=False):
@@ -100,6 +104,19 @@ class Module(msgspec.Struct, eq=False):
     def detail(self, function: Function) -> Detail:
         """What only matters of a function where this file is checked."""
         return self.body.details[function.number]
+
+    def taken(self, function: Function) -> tuple[Parameter, ...]:
+        """The parameters that calls of a function give something: not the object, or class, whose method it is."""
+        detail = self.detail(function)
+        return detail.parameters[bool(function.owner) and STATIC not in detail.decorators :]
+
+    def around(self, function: Function) -> Iterator[Function]:
+        """A function with those that it is defined in, the nearest first."""
+        name = function.name
+        while name:
+            if name in self.functions:
+                yield self.functions[name]
+            name = name.rpartition(".")[0]
 
     def rest(self) -> None:
         """Forget the decoded body until it is asked for again."""

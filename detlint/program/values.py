@@ -7,7 +7,7 @@ it is also told where it stands, because that is the place that a reader would c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -36,6 +36,8 @@ from detlint.model.tables import is_changed
 from detlint.program.resolve import Module, Resolver, definitions
 
 DEEPEST = 12
+PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_intermixed_args", "parse_known_args"})
+"""Methods of parsers that give what a command line says."""
 Arguments = Sequence[tuple[str, Value | None]]
 """Those of a call, in order, by the names that `Arg` has, and as their file has them."""
 
@@ -140,7 +142,7 @@ class Values:
     def _parameter(self, frame: Frame, value: Param) -> Origin:
         if value.name in frame.given:
             return frame.given[value.name]
-        for function in self._around(frame):
+        for function in frame.module.around(frame.function):
             detail = frame.module.detail(function)
             option = detail.options.get(value.name)
             if option is not None:
@@ -154,15 +156,6 @@ class Values:
                 default = self.look(Frame(frame.module, frame.module.facts.functions[0]), parameter.default)
                 return Origin(default.value, Spot(frame.module, span) if span is not None else default.default)
         return Origin(Param(value.name))
-
-    def _around(self, frame: Frame) -> Iterator[Function]:
-        """The frame's function and those that it is defined in."""
-        name = frame.function.name
-        while name:
-            function = frame.module.functions.get(name)
-            if function is not None:
-                yield function
-            name = name.rpartition(".")[0]
 
     def _name(self, frame: Frame, value: Ref) -> Origin:
         if value.name.startswith(f"{FLAGS}."):
@@ -188,7 +181,7 @@ class Values:
             return Origin(self.resolver.normal(frame.module.path, value))
         if base.value is None:
             return Origin(None)
-        option = self._option(frame, value.attr) if is_parsed(base.value) else None
+        option = self._option(frame, value.attr) if is_parsed(base.value, self.resolver, frame.module.path) else None
         if option is not None:
             return option
         kind = self.resolver.type_of(base.value)
@@ -389,12 +382,7 @@ class Values:
         Args:
             taken: how many of the parameters have been given something by their positions.
         """
-        parameters = module.detail(function).parameters
-        own = bool(function.owner and parameters) and not self._is_static(module, function)
-        return self.bound(frame, arguments, parameters[own + taken :])
-
-    def _is_static(self, module: Module, function: Function) -> bool:
-        return any(d == Ref("builtins.staticmethod") for d in module.detail(function).decorators)
+        return self.bound(frame, arguments, module.taken(function)[taken:])
 
     def bound(self, frame: Frame, arguments: Arguments, parameters: Sequence[Parameter]) -> dict[str, Origin]:
         """Arguments by the names of the parameters that take them."""
@@ -447,13 +435,26 @@ def rests_on_name(value: Value | None) -> bool:
     return isinstance(value, Result)
 
 
-def is_parsed(value: Value | None) -> bool:
-    """Whether a value is what a command line was parsed into."""
+def is_parsed(value: Value | None, resolver: Resolver, path: str) -> bool:
+    """Whether a value of a file is what a command line was parsed into, or may be, as a parameter may."""
+    root = value
+    while isinstance(root, (Result, Member)):
+        root = root.of if isinstance(root, Result) else root.base
+    return isinstance(root, Param) or _is_of_parser(value, resolver, path)
+
+
+def _is_of_parser(value: Value | None, resolver: Resolver, path: str, depth: int = 0) -> bool:
+    """Whether a parser gives a value, or a function of the program that has it from one."""
     while isinstance(value, (Result, Member)):
-        name = value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else ""
-        attr = value.of.attr if isinstance(value, Result) and isinstance(value.of, Member) else ""
-        last = name.rpartition("::")[2].rpartition(".")[2]
-        if attr.startswith("parse_") or last.startswith(("parse_", "get_args")):
+        called = value.of if isinstance(value, Result) else None
+        name = called.name if isinstance(called, Ref) else called.attr if isinstance(called, Member) else ""
+        if name.rpartition(".")[2] in PARSES:
             return True
+        normal = resolver.name(path, name) if isinstance(called, Ref) and "::" not in name else called
+        home, function = resolver.function(normal) or (None, None)
+        if home is not None and function is not None and depth < DEEPEST:
+            given = function.returns.values if isinstance(function.returns, Items) else options(function.returns)
+            if any(_is_of_parser(each, resolver, home.path, depth + 1) for each in given):
+                return True
         value = value.of if isinstance(value, Result) else value.base
-    return isinstance(value, Param)
+    return False

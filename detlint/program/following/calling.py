@@ -284,7 +284,9 @@ class Calling(Effects):
     def decides(self, module: Module, function: Function, name: str, origin: Origin) -> bool:
         """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
         made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
-        parsed = isinstance(origin.value, (Result, Member)) and is_parsed(origin.value)
+        parsed = isinstance(origin.value, (Result, Member)) and is_parsed(
+            origin.value, self.resolver, self.frame.module.path
+        )
         if parsed or made in self.flow.deciding or _decides(origin, self.names):
             return True
         return origin.value is not None and name in self.flow.parameters.that(SEEDS, module, function)

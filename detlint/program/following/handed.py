@@ -64,7 +64,7 @@ class Handed(Calling):
             if not isinstance(made, (Member, Ref)):
                 continue
             # `MODELS[name](...)`, `MODELS.get(name)(...)`, `MODELS.build(...)`; what these give is an object of them.
-            builds = last(made).startswith(BUILDS)
+            builds = last(made) in BUILDS
             if is_choice(made) or builds if value is made else not (is_choice(made) or builds):
                 owner = owner_of(made)
                 own = isinstance(owner.base if isinstance(owner, Member) else owner, Instance)

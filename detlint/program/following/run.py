@@ -351,7 +351,7 @@ class Run:
         if isinstance(known, Param):
             handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
-        parsed = isinstance(raw, Member) and is_parsed(raw.base)
+        parsed = isinstance(raw, Member) and is_parsed(raw.base, self.resolver, self.frame.module.path)
         if (
             holds_parameter(raw)
             or rests_on_call(known)
