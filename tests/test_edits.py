@@ -628,6 +628,34 @@ def test_documents_say_several_devices(project: Callable[..., Path], file: str, 
     assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
 
 
+SWITCHED = REPOSITORY / "fixtures" / "programs" / "hccl_switch_in_launches"
+
+
+@pytest.mark.parametrize(
+    ("file", "now"),
+    [
+        ("run.sh", "torchrun --nproc_per_node 8 main.py\n"),
+        ("compose.yaml", "services: {train: {command: torchrun main.py}}\n"),
+        ("scripts/run.sh", "torchrun ../main.py\n"),
+        ("run.ipynb", '{"cells": [{"cell_type": "code", "source": ["!torchrun main.py"]}]}\n'),
+    ],
+    ids=["script", "settings", "another script", "notebook"],
+)
+def test_launches_no_longer_set_a_switch(project: Callable[..., Path], file: str, now: str) -> None:
+    files = {name: (SWITCHED / name).read_text() for name in ("main.py", "run.sh", "compose.yaml")}
+    root = project(**files)
+    age(root, 0)
+    only = ("--select", "DET605", "--cache-dir", "cache")
+    assert '"warning"' not in report(*only)
+    (root / file).parent.mkdir(exist_ok=True)
+    (root / file).write_text(now)
+    age(root, 1)
+    assert '"warning"' in report(*only)
+    (root / file).write_text(files.get(file, "{}\n"))
+    age(root, 2)
+    assert '"warning"' not in report(*only)
+
+
 NEEDING = REPOSITORY / "fixtures" / "programs" / "mindspore_option_that_the_run_needs" / "gpu_alone"
 
 

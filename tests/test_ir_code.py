@@ -187,6 +187,79 @@ def test_who_sets_an_attribute() -> None:
     assert lines(code.setters("path")) == lines(code.setters("os")) == lines(code.setters("int")) == []
 
 
+def test_who_reads_the_same_attribute() -> None:
+    code = code_of("""
+class Data:
+    def load(self, other):
+        self.files = []
+        other.files = []
+
+    def get(self, other):
+        return self.files, other.files, self.files.files
+""")
+    load = code.by_name["Data.load"][0]
+    of_self, of_other = (at for at, _ in load.each(op.SET_ATTR))
+    assert [(f.name, f.dotted(at)) for f, at in code.same_attribute(load, of_self)] == [("get", "self.files")] * 2
+    assert [(f.name, f.dotted(at)) for f, at in code.same_attribute(load, of_other)] == [("get", "other.files")]
+
+
+@pytest.mark.parametrize(
+    ("call", "bound", "expected"),
+    [
+        ("f(X)", 0, ["a"]),
+        ("f(0, X)", 0, ["b"]),
+        ("f(0, X)", 1, ["c"]),
+        ("f(0, c=X)", 0, ["c"]),
+        ("f(X, c=X)", 0, ["a"]),  # each time that it is read it is another value
+        ("f(*X)", 0, []),
+        ("f(*rest, X)", 0, []),
+        ("f(0, 0, 0, X)", 0, []),
+        ("f(other=X)", 0, []),
+        ("f(0)", 0, []),
+    ],
+)
+def test_which_parameters_a_value_is_handed_to(call: str, bound: int, expected: list[str]) -> None:
+    code = code_of(f"def f(a, b, c): pass\nX\n{call}")
+    top, takes = code.module, code.by_name["f"][0]
+    at = next(at for at, _ in top.each(op.CALL))
+    value = loads(code, "X")[1][1] if call.count("X") else -1
+    assert [takes.text(slot) for slot in takes.taking(top, at, value, bound)] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("[X for a in b]", "list"),
+        ("{X for a in b}", "set"),
+        ("{X: 0 for a in b}", "dict"),
+        ("[a for a in b for X in c]", ""),
+        ("for a in b: X", ""),
+    ],
+)
+def test_what_a_comprehension_gathers(source: str, expected: str) -> None:
+    top = code_of(source).module
+    gives = [use.op for at, part in top.each(op.LOAD) if top.text(part[1]) == "X" for use in top.users[at]]
+    made = [top.collected(at) for at in gives]
+    assert [top.strings[top.ops[at][1]] for at in made if at >= 0] == ([expected] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a, b = 1, 2", [1, 2]),
+        ("a, (b, c) = 1, (2, 3)", [1, 2, 3]),
+        ("[a, b] = [1, 2]", [1, 2]),
+        ("a, b = 1, *c", [None, None]),
+        ("a, *b = 1, 2, 3", [None, None]),
+        ("a, b = c", [None, None]),
+    ],
+)
+def test_what_is_taken_out_of_a_display(source: str, expected: list[int | None]) -> None:
+    top = code_of(source).module
+    found = [top.constant(top.element(operation[2])) for _, operation in top.each(op.STORE)]
+    assert [value if isinstance(value, int) else None for value in found] == expected
+
+
 def test_functions_by_name() -> None:
     source = (
         "def f():\n def g(): pass\n class A:\n  def g(self): pass\n g = lambda: 0\ndef f(): pass\n"

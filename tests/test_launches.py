@@ -119,6 +119,13 @@ def test_what_processes_are_handed() -> None:
     ]
 
 
+def test_a_script_that_another_one_reads() -> None:
+    texts = {"env.sh": b"export A=1\nrun() { python $1; }\nother() { python y.py; }\n"}
+    lowered = lower("run.sh", b"source env.sh\n. missing.sh\nrun x.py\n").script
+    found = started(lowered, lambda name: lower(name, texts[name]).script if name in texts else None)
+    assert [(one.words, one.environment) for one in found] == [(("python", "x.py"), {"A": "1"})]
+
+
 def test_how_many_processes() -> None:
     def counts(text: str) -> tuple[str, ...]:
         return launches(text)[0].counts

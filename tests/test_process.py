@@ -111,6 +111,23 @@ def test_nothing_is_imported_from_the_current_folder(folder: Path) -> None:
     assert not ran.exists()
 
 
+def test_grammars_are_loaded_where_a_file_has_one(folder: Path) -> None:
+    """A run on Ascend asks for what starts it, which a repository without launch files doesn't have."""
+    (folder / "train.py").write_text(
+        "import torch\nimport torch_npu\nimport torch.distributed as dist\n\nnet = torch.nn.Linear(1, 1).npu()\n"
+        'dist.init_process_group("hccl")\nnet(torch.ones(1)).backward()\n'
+    )
+
+    def loaded() -> bool:
+        done = run("--no-cache", ".", cwd=folder, before=f"env PYTHONVERBOSE=1 PYTHONPATH={REPOSITORY}")
+        assert "DET605" in done.stdout
+        return "import 'tree_sitter" in done.stderr
+
+    assert not loaded()
+    (folder / "run.sh").write_text("python train.py\n")
+    assert loaded()
+
+
 def test_a_script_that_is_run_finds_what_stands_beside_it(folder: Path) -> None:
     (folder / "beside.py").write_text("NUMBER = 5\n")
     (folder / "main.py").write_text("import sys\nimport beside\nprint(beside.NUMBER, sys.path[0])\n")

@@ -45,7 +45,7 @@ _PASS_ON: Final = frozenset({op.AWAIT, op.STAR, op.WITH})
 _ALIASES: Final = frozenset({op.ATTR, op.ITEM, op.LOAD, op.PART, op.FOR})
 """Codes of what gives an object that somebody else has, too."""
 _NAMES: Final = frozenset({op.STORE, op.SET_ATTR})
-_ASK: Final = frozenset({op.COMPARE, op.UNARY, op.IF, op.UNTIL, op.ASSERT})
+_ASK: Final = frozenset({op.ITEM, op.COMPARE, op.UNARY, op.IF, op.UNTIL, op.ASSERT})
 NESTED: Final = "nested"
 """Entries in this context list things that hold listings themselves."""
 NOTHING: Final = 0
@@ -111,7 +111,7 @@ class _Order(msgspec.Struct):
     depth: int = 0
     """How many functions have given the items back on the way."""
     seen: set[tuple[str, int, int]] = set()
-    """Files, functions and values that were followed."""
+    """Files, functions and values that were followed; a value that grows as its complement, which is negative."""
     packed: bool = False
     """Whether what is given back may hold all of the items as one of its own."""
     beside: frozenset[int] | None = None
@@ -131,22 +131,26 @@ class _Order(msgspec.Struct):
 
     def of(self, value: int) -> int:
         """What the order of the items in a value does."""
-        key = (self.module.path, self.function.number, value)
-        if key in self.seen or order.is_alone(self.function, value):
+        if order.is_alone(self.function, value) or not self._is_new(value):
             return NOTHING
-        self.seen.add(key)
         return max((self._in(value, use) for use in self.function.users[value]), default=NOTHING)
+
+    def _is_new(self, value: int) -> bool:
+        """Whether a value wasn't followed before; from now on it was."""
+        before = len(self.seen)
+        self.seen.add((self.module.path, self.function.number, value))
+        return len(self.seen) > before
 
     def _in(self, value: int, use: Use) -> int:
         """What it does in one use."""
         function, operation = self.function, self.function.ops[use.op]
         code = operation[0]
-        if self.named and (code == op.ITEM or code in _ASK):
+        if self.named and code in _ASK:
             return NOTHING
         if self.named and not (code in _NAMES or (code == op.CALL and use.place > 1 and "::" in self._name(use.op))):
             return replace(self, named=False)._in(value, use)
         if code == op.STORE:
-            return self._held(use.op)
+            return self._read(operation[1], [use.op])
         if code == op.CALL:
             return self._called(value, use)
         if code == op.ATTR:
@@ -180,12 +184,7 @@ class _Order(msgspec.Struct):
 
     # -- what holds them ------------------------------------------------------------------------------------------------
 
-    def _held(self, store: int) -> int:
-        """What it does where a name holds the items."""
-        slot = self.function.ops[store][1]
-        return self._read(slot, [store], gathered=False)
-
-    def _read(self, slot: int, stores: Sequence[int], gathered: bool) -> int:
+    def _read(self, slot: int, stores: Sequence[int], gathered: bool = False) -> int:
         """What it does where a variable is read that gets the items somewhere.
 
         Args:
@@ -245,6 +244,8 @@ class _Order(msgspec.Struct):
             return DECIDES
         if grown.what == "yield":
             return self._returned()
+        if not self._is_new(~grown.value):
+            return NOTHING
         function, operation = self.function, self.function.ops[grown.value]
         if operation[0] == op.ATTR:
             reads = function.code.same_attribute(function, grown.value)
@@ -262,7 +263,9 @@ class _Order(msgspec.Struct):
         stores = (use.op for value in sorted(made) for use in function.users[value])
         others = [store for store in stores if function.ops[store][0] == op.STORE]
         own = self._read(operation[1], sorted(definitions), gathered=True)
-        return max((own, *(self._held(store) for store in others if store not in definitions)))
+        return max(
+            (own, *(self._read(function.ops[store][1], [store]) for store in others if store not in definitions))
+        )
 
     # -- who takes them -------------------------------------------------------------------------------------------------
 
@@ -278,10 +281,9 @@ class _Order(msgspec.Struct):
         """What it does where an attribute is read, or a method called, of what holds the items."""
         function = self.function
         calls = [use.op for use in function.users[attribute] if function.ops[use.op][0] == op.CALL and use.place == 1]
-        if not calls:
-            return self.of(attribute)
-        word = function.code.strings[function.ops[attribute][2]]
-        return max(map(self.of, calls)) if word in order.VIEWS else NOTHING
+        if calls and function.code.strings[function.ops[attribute][2]] not in order.VIEWS:
+            return NOTHING
+        return max(map(self.of, calls or [attribute]))
 
     def _taken(self, use: Use) -> int:
         """What it does where some of the items are taken by position."""
@@ -297,11 +299,7 @@ class _Order(msgspec.Struct):
         return KEPT if order.is_turn(function, key) else CUT
 
     def _gone_through(self, loop: int, counted: bool) -> int:
-        """What it does where a loop goes through the items.
-
-        Args:
-            counted: whether each has a number.
-        """
+        """What it does where a loop goes through the items, each of which has a number if they are counted."""
         function = self.function
         made = function.collected(loop)
         if made >= 0:
@@ -427,9 +425,8 @@ class _Order(msgspec.Struct):
         if not name:
             return KEPT if not word or not word.endswith(order.ERRORS) else NOTHING
         last = name.rpartition(".")[2]
-        if name in MIXES or last in ("sorted", "natsorted", "len", "set", "sort") or last.endswith(order.ERRORS):
-            return NOTHING
-        if name in self.catalog.orderless:
+        sorts = last in ("sorted", "natsorted", "len", "set", "sort") or last.endswith(order.ERRORS)
+        if sorts or name in MIXES or name in self.catalog.orderless:
             return NOTHING
         draws = any(self.catalog.entries[i].draws for i in self.catalog.calls.get(name, ()))
         if draws or name in self.catalog.numbers_texts:

@@ -75,6 +75,7 @@ class Database:
         self._touched: set[int] = set()
         """The marks that were touched since the last revision began."""
         self._process = os.getpid()
+        self._shared: dict[tuple[int, ...], dict[int, None]] = {}
 
     # --- asking ---
 
@@ -360,6 +361,10 @@ class Database:
             yield self.asked
         finally:
             self.asked = outer
+
+    def shared(self, noted: dict[int, None]) -> dict[int, None]:
+        """What something rests on; equal ones are the same object, as most answers rest on what others do."""
+        return self._shared.setdefault(tuple(noted), noted)
 
     def number(self, asked: Mark[...], *key: str) -> int:
         """A number for a mark, in this process: `db.asked[number] = None` asks for it, too, where that has to be fast."""

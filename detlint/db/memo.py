@@ -33,7 +33,7 @@ class Memo(Generic[T]):
             except BaseException:
                 del self._known[key]
                 raise
-            self._known[key] = answer, noted
+            self._known[key] = answer, self._db.shared(noted)
         answer, noted = self._known[key]
         self._db.asked.update(noted)
         return answer

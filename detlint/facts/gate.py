@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.facts.sets import MAKES_SET
+from detlint.model.sets import MAKES_SET
 from detlint.sources.gate import Gate, Setting, YamlGate, encoded
 
 BUILTINS: Final = "builtins."

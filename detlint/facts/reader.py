@@ -54,11 +54,11 @@ class Reader(Definitions):
         self.enter(scope)
         self.run()
         self.flow[0] = tuple(self.steps)
-        names = scope.bound()
         exports = exported(self.code) if ALL in self.code.strings else None
         while self.waiting:
             self.function_body(self.waiting.popleft())
         names = scope.bound()
+        scope.all.clear()  # they lead to each other: nothing would ever free them while garbage isn't looked for
         classes = tuple([body.done() for body in self.classes.values()])
         return Facts(
             module=self.module,

@@ -111,11 +111,6 @@ class Code:
                 found.setdefault(self.strings[operation[2]], []).append((function.number, at))
         return found
 
-    @cached_property
-    def is_relative(self) -> bool:
-        """Whether it imports anything from where it stands: `from . import part`."""
-        return any(operation[2] for function in self.each_once() for _, operation in function.each(op.IMPORT))
-
     def at(self, span: Span, *codes: int) -> tuple[Function, int] | None:
         """The op of some codes, or of any, that stands at a place; None for none."""
         for function in self._latest_first:

@@ -30,12 +30,13 @@ class Function(Body):
     @cached_property
     def users(self) -> Sequence[Sequence[Use]]:
         """The uses of each op's result; as a parameter's default in the `FUNCTION`, at the place -1 - which."""
-        found = users(self.ops)
-        for at, operation in self.each(op.FUNCTION):
-            for number, parameter in enumerate(self.ir.functions[operation[1]].parameters):
-                if parameter.default >= 0:
-                    found[parameter.default].append(Use(at, -1 - number))
-        return found
+        defaults = (
+            (parameter.default, Use(at, -1 - number))
+            for at, operation in self.each(op.FUNCTION)
+            for number, parameter in enumerate(self.ir.functions[operation[1]].parameters)
+            if parameter.default >= 0
+        )
+        return users(self.ops, defaults)
 
     @cached_property
     def loads(self) -> Loads:
@@ -120,7 +121,7 @@ class Function(Body):
     def element(self, value: int) -> int:
         """What is taken out of a display by a `PART`, `a, b = [], []`; any other value itself."""
         operation = self.ops[value]
-        display = self.ops[operation[1]] if operation[0] == op.PART else (op.END,)
+        display = self.ops[self.element(operation[1])] if operation[0] == op.PART else (op.END,)
         plain = display[0] in (op.LIST, op.TUPLE) and all(self.ops[item][0] != op.STAR for item in display[1:])
         known = plain and operation[2] >= 0 and operation[3] == len(display) - 1
         return self.element(display[1 + operation[2]]) if known else value

@@ -5,7 +5,6 @@ YAML, JSON, TOML, INI and files of variables are lowered to these, whatever thei
 
 from __future__ import annotations
 
-import configparser
 import json
 import sys
 from collections.abc import Iterator
@@ -138,6 +137,8 @@ def of_toml(text: str) -> list[Setting] | None:
 
 def of_ini(text: str) -> list[Setting] | None:
     """The sections of an INI file, with what stands before them; None where it is none. Its values are read as those of YAML are."""
+    import configparser  # seldom needed
+
     parser = configparser.ConfigParser(interpolation=None, strict=False, allow_no_value=True)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
     try:

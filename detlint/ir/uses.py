@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
@@ -53,12 +53,22 @@ def places(operation: Op) -> Sequence[int]:
     return ()
 
 
-def users(ops: Sequence[Op]) -> list[list[Use]]:
-    """The uses of each op's result, in order."""
-    found: list[list[Use]] = [[] for _ in ops]
+def users(ops: Sequence[Op], defaults: Iterable[tuple[int, Use]] = ()) -> Sequence[Sequence[Use]]:
+    """The uses of each op's result, in order.
+
+    Args:
+        defaults: values that are used besides, as parameters' defaults are, and how.
+    """
+    found: list[list[Use] | None] = [None] * len(ops)  # what nobody uses takes no memory
     for number, operation in enumerate(ops):
         for place in places(operation):
             value = operation[place]
             if value >= 0:
-                found[value].append(Use(number, place))
-    return found
+                uses = found[value]
+                if uses is None:
+                    found[value] = [Use(number, place)]
+                else:
+                    uses.append(Use(number, place))
+    for value, use in defaults:
+        found[value] = [*(found[value] or ()), use]
+    return [uses or () for uses in found]

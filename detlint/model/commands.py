@@ -7,7 +7,7 @@ is read or computed) is `UNKNOWN`, a mark in the word; a default (`${X:-8}`) hol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple
@@ -55,9 +55,13 @@ def is_known(word: str) -> bool:
     return UNKNOWN not in word
 
 
-def started(script: Script) -> list[Started]:
-    """The commands that a text runs, but those that only a shell has (`cd`, `set`)."""
-    run = _Run()
+def started(script: Script, sourced: Callable[[str], Script | None] = lambda name: None) -> list[Started]:
+    """The commands that a text runs, but those that only a shell has (`cd`, `set`).
+
+    Args:
+        sourced: what another text says that it reads (`source env.sh`), by how it is named there; None where that isn't known.
+    """
+    run = _Run(sourced)
     run.steps(script.steps)
     run.others()
     if run.left <= 0:
@@ -76,7 +80,8 @@ class _State(NamedTuple):
 class _Run:
     """The state of going through a text."""
 
-    def __init__(self) -> None:
+    def __init__(self, sourced: Callable[[str], Script | None]) -> None:
+        self.sourced = sourced
         self.found: list[Started] = []
         self.variables: dict[str, tuple[Value, ...]] = {}
         self.exported: frozenset[str] = frozenset()
@@ -209,16 +214,25 @@ class _Run:
             arguments = self.variables.get("@", (UNKNOWN,))[0]
             self.variables["@"] = (arguments[1:] if isinstance(arguments, tuple) else UNKNOWN,)
         elif text := " ".join(rest) if name == "eval" else _given_to_shell(words):
-            self.evaluate(text, step)
+            self.within(shell.lower(text.replace(UNKNOWN, "$__unknown__").encode()), step)
+        elif name in ("source", ".") and rest:
+            self.source(rest[0], step)
         else:
             self.found.append(Started(words, environment, self.folder, step.line, step.column))
 
-    def evaluate(self, text: str, step: Command) -> None:
-        """Run what a text says, which is put together."""
+    def source(self, name: str, step: Command) -> None:
+        """Run what another text says. Which of its functions nothing calls, is a matter of its own."""
+        own, script = {*self.functions}, self.sourced(name)
+        if script is not None:
+            self.within(script, step)
+            self.called |= self.functions.keys() - own
+
+    def within(self, script: Script, step: Command) -> None:
+        """Run what a text says that a command runs in its own place."""
         if self.depth < DEEPEST:
             self.depth += 1
             known = len(self.found)
-            self.steps(shell.lower(text.replace(UNKNOWN, "$__unknown__").encode()).steps)
+            self.steps(script.steps)
             self.found[known:] = [each._replace(line=step.line, column=step.column) for each in self.found[known:]]
             self.depth -= 1
 

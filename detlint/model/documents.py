@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -14,11 +15,12 @@ from detlint.catalog import Launcher
 from detlint.facts.model import Const
 from detlint.files import beginning
 from detlint.folders import is_folder
+from detlint.ir.commands import Script
 from detlint.ir.launch_texts import LaunchText, kind_of, lower
 from detlint.model.chosen import UNKNOWN, Chosen, Read, chosen, literals
 from detlint.model.commands import is_known, started
 from detlint.model.devices import Starts
-from detlint.model.launches import Launch, Programs
+from detlint.model.launches import Launch, Programs, known_end
 from detlint.notebook import NotANotebook, open_notebook
 from detlint.status import Status, status_of
 
@@ -87,6 +89,7 @@ class Documents:
         self._programs = Programs(launchers)
         self._listed: dict[str, _Files | None] = {}
         self._read: dict[str, Read] = {}
+        self._texts: dict[str, LaunchText] = {}
         self._tops: dict[str, str] = {}
         self._meant: dict[str, dict[str, list[tuple[Launch, bool]]]] = {}
         """Folders -> the scripts below them, with the launches that start them, and whether those surely do."""
@@ -277,10 +280,23 @@ class Documents:
     def _text(self, path: str) -> Read:
         """A launch text, which a run reads once."""
         if path not in self._read:
-            text = _lowered(path)
-            commands = tuple(started(text.script))
+            text = self._lowered(path)
+            commands = tuple(started(text.script, partial(self._sourced, path)))
             self._read[path] = Read(path, text, commands, tuple(self._programs.launches(commands, path)))
         return self._read[path]
+
+    def _sourced(self, path: str, name: str) -> Script | None:
+        """What a script says that another one reads; None for one that doesn't stand beside it, or below."""
+        folder = os.path.dirname(path)
+        found = os.path.normpath(os.path.join(folder, name if is_known(name) else known_end(name)))
+        files = self._list(folder) or _Files()
+        stands = found != path and any(found == other for other, _ in files.documents)
+        return self._lowered(found).script if stands and kind_of(os.path.basename(found)) == "shell" else None
+
+    def _lowered(self, path: str) -> LaunchText:
+        if path not in self._texts:
+            self._texts[path] = _lowered(path)
+        return self._texts[path]
 
     def _list(self, folder: str) -> _Files | None:
         """What stands below a folder; None for too much."""

@@ -44,9 +44,7 @@ class Launch(NamedTuple):
 
     def end(self) -> str:
         """What is known for sure of where its script stands: `$DIR/src/train.py` is some `src/train.py`; "" for nothing."""
-        parts = self.script.replace("\\", "/").split("/")
-        unsure = [i for i, part in enumerate(parts) if part in _SURE or not is_known(part) or set(part) & set("[]{}*~")]
-        return os.sep.join(parts[unsure[-1] + 1 :] if unsure else parts)
+        return known_end(self.script)
 
     def is_anywhere(self) -> bool:
         """Whether what it starts may stand in a folder that isn't known: behind a variable, or on Python's path."""
@@ -55,6 +53,13 @@ class Launch(NamedTuple):
     def is_for_one(self) -> bool:
         """Whether it says that there is one process."""
         return bool(self.counts) and all(count == "1" for count in self.counts)
+
+
+def known_end(path: str) -> str:
+    """What is known for sure of where a file stands, as `Launch.end`."""
+    parts = path.replace("\\", "/").split("/")
+    unsure = [i for i, part in enumerate(parts) if part in _SURE or not is_known(part) or set(part) & set("[]{}*~")]
+    return os.sep.join(parts[unsure[-1] + 1 :] if unsure else parts)
 
 
 def options(arguments: Sequence[str]) -> dict[str, str | None]:

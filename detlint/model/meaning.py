@@ -18,7 +18,7 @@ from detlint.program.resolve import Module, Resolver
 
 DEEPEST: Final = 24
 """So many names may stand for one another."""
-MOST_FILES: Final = 64
+MOST_FILES: Final = 24
 """Files whose meanings are kept: the same ones are asked again and again."""
 _KINDS: Final = {op.LIST: "list", op.TUPLE: "tuple", op.SET: "set"}
 

@@ -22,7 +22,7 @@ from detlint.status import NOTHING, Status, status_of
 
 FRAMEWORKS: Final = frozenset({"torch", "numpy", "mindspore", "tensorflow"})
 """What is never taken for the program's own, even in their own repositories."""
-MOST_CODES: Final = 64
+MOST_CODES: Final = 40
 """Files whose IR is kept while it is asked: the same ones are asked again and again."""
 
 

@@ -144,6 +144,8 @@ class Users(Projects):
         search.noted |= noted
         search.found += more or ()
         search.done = more is None
+        if search.done:  # most look into all that import a package
+            search.noted = self.db.shared(search.noted)
 
     def within(self, module: Module, name: str) -> list[Use]:
         """The uses of a definition in its own file."""

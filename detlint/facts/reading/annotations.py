@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from detlint.facts import sets
 from detlint.facts.model import Ref, Value
 from detlint.facts.reading.operators import Operators
 from detlint.facts.reading.values import LONGEST_TEXT, member
@@ -12,6 +11,7 @@ from detlint.facts.scope import Missing
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import Function
+from detlint.model import sets
 
 PLAIN: Final = frozenset({
     "int", "float", "bool", "str", "bytes", "dict", "list", "tuple", "set", "object", "None", "type", "Any", "Callable", "Type",

@@ -23,9 +23,9 @@ from detlint.facts.reading.known import Known
 from detlint.facts.reading.values import is_table, member, tail_of, updated, without
 from detlint.facts.reading.values import operation as arithmetic
 from detlint.facts.reading.words import name_may_seed
-from detlint.facts.sets import KINDS
 from detlint.ir import ops as op
 from detlint.ir.uses import Op
+from detlint.model.sets import KINDS
 
 _DEFINES = frozenset({op.FUNCTION, op.CLASS, op.IMPORT, op.MEMBER})
 

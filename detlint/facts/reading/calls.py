@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from detlint.facts import sets
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
     Arg,
@@ -35,9 +34,10 @@ from detlint.facts.reading.values import (
     without,
 )
 from detlint.facts.scope import join
-from detlint.facts.sets import MAKES_SET
 from detlint.ir import ops as op
 from detlint.ir.uses import Op
+from detlint.model import sets
+from detlint.model.sets import MAKES_SET
 
 _BUILT_IN: Final = {
     f"builtins.{name}": Instance(f"builtins.{made}")

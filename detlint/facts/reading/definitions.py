@@ -10,12 +10,12 @@ from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.words import name_may_seed
 from detlint.facts.scope import Scope
-from detlint.facts.sets import KINDS
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Lowered
 from detlint.ir.records import ASYNC, EITHER, GENERATOR, KIND, LAMBDA, OTHERS, REST
 from detlint.ir.records import Parameter as Given
 from detlint.ir.uses import Op
+from detlint.model.sets import KINDS
 
 
 class Definitions(Blocks):

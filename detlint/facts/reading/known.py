@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from detlint.facts import imported
 from detlint.facts.model import (
     IMPORT_MODULE,
     SUPER,
@@ -24,6 +23,7 @@ from detlint.facts.reading.calls import Calls
 from detlint.facts.reading.handlers import of_call
 from detlint.facts.reading.values import FLAGS, member, opened
 from detlint.facts.scope import join
+from detlint.model import imported
 
 
 class Known(Calls):

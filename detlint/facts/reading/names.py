@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from detlint.facts import unbound
 from detlint.facts.model import Branch, Const, Either, Instance, Member, Param, Ref, Result, Value
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.tests import Tests
@@ -12,6 +11,7 @@ from detlint.facts.reading.values import WITHOUT_PARTS, constant, member
 from detlint.facts.scope import MISSING
 from detlint.ir import ops as op
 from detlint.ir.uses import Op
+from detlint.model import unbound
 
 
 class Names(Tests):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from detlint.facts import sets
 from detlint.facts.model import COMPARED, Branch, Const, Items, Mapping, Ref, Value
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.names import Names
@@ -13,6 +12,7 @@ from detlint.facts.reading.values import operation as arithmetic
 from detlint.facts.scope import chosen, join
 from detlint.ir import ops as op
 from detlint.ir.uses import Op
+from detlint.model import sets
 
 _ONE_ANSWER: Final = frozenset({"in", "not in", "is", "is not"})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""

@@ -12,8 +12,6 @@ from functools import lru_cache
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.facts import sets
-from detlint.facts.kernel import ends_cell
 from detlint.facts.model import (
     COMPARED,
     Arg,
@@ -35,13 +33,15 @@ from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.handlers import OPS, SPECIAL
 from detlint.facts.reading.values import DEEPEST_VALUE, PASSES, STDLIB, depth_of, simple
 from detlint.facts.scope import Arms, Scope
-from detlint.facts.sets import MAKES_SET
 from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.ir.uses import Op
 from detlint.ir.writes import Writes
 from detlint.ir.written import exactly
+from detlint.model import sets
+from detlint.model.kernel import ends_cell
 from detlint.model.options import lacking
+from detlint.model.sets import MAKES_SET
 from detlint.sources.parse import Cell
 
 _ELEMENTS: Final[dict[sets.Elements, Value | None]] = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any, Final
 
-from detlint.facts import sets
 from detlint.facts.model import (
     COMPARED,
     OPERATED,
@@ -25,6 +24,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.scope import join
+from detlint.model import sets
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 WITHOUT_PARTS: Final = STDLIB - {

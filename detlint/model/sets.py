@@ -5,7 +5,6 @@ A set is `Instance("builtins.set")`; what is known of its elements stands behind
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
@@ -14,7 +13,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 
 Elements = Literal["", "str", "int", "int?", "-"]
-"""Unknown; texts, or what holds texts; numbers; numbers by the look of a name; nothing yet."""
+"""Unknown; texts, or what holds texts; numbers; numbers, as a rule; nothing yet."""
 
 SET: Final = "builtins.set"
 SETS: Final[dict[Elements, Instance]] = {
@@ -41,11 +40,6 @@ _LISTS_OF_NUMBERS: Final = frozenset({"range", "arange", "argsort", "randint", "
 _SAME_ITEMS: Final = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "chain", "tolist"})
 _TEXT_ATTRIBUTES: Final = frozenset({"name", "__name__", "stem", "suffix", "text"})
 _ARITHMETIC: Final = frozenset({"-", "*", "/", "//", "%", "**"})
-# What programs call numbers; `image_ids` may be texts all the same.
-_NUMBERS: Final = re.compile(
-    r"(?:^|_)(?:[ijkn]|ids?|idxs?|inds?|index|indexes|indices|ints?|nums?|numbers?|counts?|sizes?|len|lens|lengths?|steps?|timesteps?"
-    r"|epochs?|dims?|ax[ei]s|years?|ranks?|offsets?|pos|positions?|shapes?|rows?|cols?|levels?|bits|seeds?|ports?|pids?)$", re.I
-)  # fmt: skip
 
 
 def elements_of(value: Value | None) -> Elements | None:
@@ -145,9 +139,7 @@ def _items(function: Function, at: int) -> Elements:
         return "str" if name in _LISTS_OF_TEXTS else "int" if name in _LISTS_OF_NUMBERS else ""
     if code == op.BINARY:
         return joined((_items(function, operation[2]), _items(function, operation[3])))
-    if code == op.ITEM and _is_column(function, at):
-        return "int?"
-    return by_name(_last(function, at))
+    return "int?" if code == op.ITEM and _is_column(function, at) else ""
 
 
 def _is_column(function: Function, at: int) -> bool:
@@ -183,18 +175,12 @@ def element(function: Function, at: int) -> Elements:
         return "int" if function.strings[operation[1]] == "not" else element(function, operation[2])
     if code == op.ITEM:
         return _items(function, operation[1])
-    name = _last(function, at)
-    return "str" if name in _TEXT_ATTRIBUTES and code == op.ATTR else by_name(name)
+    return "str" if code == op.ATTR and _last(function, at) in _TEXT_ATTRIBUTES else ""
 
 
 def _given_by(function: str) -> Elements:
     """What a function gives, by its name."""
     return "str" if function in _TEXT_FUNCTIONS else "int" if function in _NUMBER_FUNCTIONS else ""
-
-
-def by_name(name: str) -> Elements:
-    """What a name that is otherwise unknown looks like."""
-    return "int?" if _NUMBERS.search(name) else ""
 
 
 def annotated(name: str, inner: str) -> str:
