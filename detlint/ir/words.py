@@ -46,9 +46,6 @@ class Words(msgspec.Struct, frozen=True, eq=False):
         return msgspec.msgpack.encode((self.names.tobytes(), self.imported.tobytes()))
 
 
-NONE: Final = Words(array("I"), array("I"))
-
-
 def decode(data: bytes) -> Words:
     """What `Words.encode` gave."""
     names, imported = msgspec.msgpack.decode(data, type=tuple[bytes, bytes])

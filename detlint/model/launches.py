@@ -18,7 +18,6 @@ from detlint.model.commands import UNKNOWN, Started, is_known
 _PYTHONS: Final = ("python", "pypy")
 _MODULE: Final = frozenset({"-m", "--module"})
 _SURE: Final = frozenset({"", ".", ".."})
-_BUILT_IN: Final = frozenset({"exec", "command"})
 
 
 class Launch(NamedTuple):
