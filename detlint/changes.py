@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -14,7 +15,7 @@ from detlint.db import Mark
 from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
-from detlint.ir.words import NONE, STAR, Words
+from detlint.ir.words import STAR, Words
 from detlint.model.documents import Documents
 from detlint.model.index import Index
 from detlint.model.modules import ModuleNames, Modules
@@ -24,6 +25,7 @@ from detlint.moved import Lines, Said, lines_moved
 from detlint.program.links import Links, registered
 from detlint.state import Row, State
 
+NONE: Final = Words(array("I"), array("I"))
 _States = tuple[Facts, Facts]
 """What a file said, and what it says now."""
 
