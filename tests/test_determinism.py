@@ -27,10 +27,10 @@ PACKAGE = {
     "package/data.py": "import os\nimport random\n\nimport numpy as np\n\n\ndef order(x):\n    random.shuffle(x)\n"
     "    np.random.shuffle(x)\n    return [open(f) for f in os.listdir(x)]\n",
     "train.py": "import package\nfrom package.data import order\n\nif __name__ == '__main__':\n"
-    "    package.seed_everything(1)\n    files = order([1])\n    package.warp(1, package.Drop(0.5))\n",
+    "    package.seed_everything(1)\n    files = [package.warp(f, package.Drop(0.5)) for f in order([1])]\n    package.save(files)\n",
     "unseeded.py": "from package.data import order\n\nif __name__ == '__main__':\n    files = order([1])\n",
     "suppressed.py": "import torch\nfrom package import warp\n\n\ndef f(x):\n"
-    "    warp(x, 1)  # noqa: DET403\n    return x  # noqa: DET201\n",
+    "    x = warp(x, 1)  # noqa: DET403\n    return x  # noqa: DET201\n",
 }
 
 
@@ -355,6 +355,17 @@ def test_a_locked_database_is_a_miss(package: Path) -> None:
         reader.execute("SELECT count(*) FROM facts").fetchone()
         assert report(cache=cache) == plain
     reader.close()
+
+
+def test_answers_that_are_locked_are_a_miss(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    other = sqlite3.connect(next(cache.glob("queries-*.sqlite")), isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    assert report(cache=cache) == plain
+    other.execute("ROLLBACK")
+    other.close()
+    assert report(cache=cache) == plain
 
 
 def test_a_cache_below_a_file(package: Path) -> None:

@@ -85,7 +85,7 @@ def test_import(project: Project, text: str) -> None:
         "try:\n    from fast import grid_sample\nexcept ImportError:\n"
         "    from torch.nn.functional import grid_sample as other\n    other(1, 2)  #!",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import torch.nn.functional as F\n"
-        "def f():\n    import torch.nn.functional as F\n    F.grid_sample(1, 2)  #!",
+        "def f():\n    import torch.nn.functional as F\n    return F.grid_sample(1, 2)  #!",
         "import sys\nif sys.version_info >= (3, 8):\n    import torch.nn.functional as F\n"
         "else:\n    import torch.nn.functional as F\nF.grid_sample(1, 2)  #!",
         "if x:\n    from torch.nn.functional import grid_sample as f\n"
@@ -131,12 +131,14 @@ HEAD = "import torch.nn.functional as F\nfrom torch.nn.functional import grid_sa
         "try: pass\nexcept Exception as F:\n    F.grid_sample(1, 2)",
         "match 1:\n    case F:\n        F.grid_sample(1, 2)",
         "match 1:\n    case [*F]:\n        F.grid_sample(1, 2)",
+        "match 1:\n    case {0: 0}:\n        pass\n    case {**z}:\n        F.grid_sample(z, 2)  #!",
+        "match 1:\n    case 1:\n        pass\n    case [z] | [1, 0 | 1 as z] | [z]:\n        F.grid_sample(z, 2)  #!",
         "(F := 3).grid_sample(1, 2)\nF.grid_sample(1, 2)",
         "if (f := F.grid_sample):\n    f(1, 2)  #!",
-        "def f():\n    F = print\n    F.grid_sample(1, 2)\ndef g():\n    F.grid_sample(1, 2)  #!",
+        "def f():\n    F = print\n    F.grid_sample(1, 2)\ndef g():\n    return F.grid_sample(1, 2)  #!",
         "def f():\n    def g():\n        F.grid_sample(1, 2)\n    F = print\n    g()",
         "def f():\n    global F\n    F = print\nf()",
-        "class A:\n    F = print\n    def f(self):\n        F.grid_sample(1, 2)  #!",
+        "class A:\n    F = print\n    def f(self):\n        return F.grid_sample(1, 2)  #!",
         "class A:\n    F = print\n    F.grid_sample(1, 2)",
         "def outer():\n    sample = F.grid_sample\n    def inner():\n        return sample(1, 2)  #!\n    return inner",
         "def later():\n    return sample(1, 2)  #!\nsample = F.grid_sample",
@@ -328,7 +330,7 @@ def test_a_file_that_names_no_library_itself(project: Project) -> None:
 
 
 def test_source_layout(project: Project) -> None:
-    text = "from package.ops import warp\n\n\ndef test():\n    warp(1, 2)  #!\n"
+    text = "from package.ops import warp\n\n\ndef test():\n    return warp(1, 2)  #!\n"
     project(
         **{
             "src/package/__init__.py": "",

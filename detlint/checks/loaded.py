@@ -7,7 +7,6 @@ from itertools import chain
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
-from detlint.checks.unread import is_unread
 from detlint.facts.model import Function, Member, is_made_by, surely
 from detlint.model.uses import Use, Users
 from detlint.program.following.state import LOADS_WEIGHTS
@@ -27,7 +26,6 @@ class Loaded:
     def __init__(self, matcher: Matcher, users: Users) -> None:
         self._matcher = matcher
         self._users = users
-        self._parameters = matcher.catalog.words_with("parameter")
 
     def overwritten(self, module: Module, index: int, runs_load: bool) -> bool:
         """Whether what a site draws goes into weights of a layer, which all who build it then load.
@@ -44,7 +42,7 @@ class Loaded:
         )
         if not overwritten or not sinks.is_kept_alone(module, index):
             return overwritten
-        return is_unread(self._matcher.resolver, module, site, self._parameters)  # else it may be no weight
+        return sinks.becomes_weights(module, index)  # else it may be no weight
 
     def _while_built(self, module: Module, function: Function, known: _Known, *, loaded: bool = False) -> bool:
         """Whether a function runs only while layers are built whose weights are loaded then, as is known if `loaded`."""

@@ -3,7 +3,7 @@ who does no more with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -31,7 +31,6 @@ def is_unread(
     resolver: Resolver,
     module: Module,
     site: Site,
-    takers: Collection[str] = (),
     computes: Callable[[Module, str], bool] | None = None,
     ignores: Ignores | None = None,
 ) -> bool:
@@ -39,7 +38,6 @@ def is_unread(
     name.
 
     Args:
-        takers: what may take it nevertheless, by its last component.
         computes: whether what a file means by a name only makes a tensor of others. Such, and what methods make of the result, is worth
             no more than that; None where it has to be kept as it is.
         ignores: whether a call makes nothing of an argument.
@@ -51,7 +49,7 @@ def is_unread(
 
     def role(function: Body, call: int, value: int) -> Role:
         told, name = function.call(call), _name(function, call)
-        if name.rpartition(".")[2] in takers or (ignores is not None and ignores(module, function, call, value)):
+        if ignores is not None and ignores(module, function, call, value):
             return "ends"
         root = function.chain(told.callee).root
         plain = function.ops[root][0] == op.LOAD and not function.binding(function.ops[root][1]).owner
@@ -145,8 +143,7 @@ class Ignored:
         path, _, owner = kind.partition("::")
         if layer is None or self._is_set(module, around.owner, target.attr):
             return None
-        home = self._resolver.known(path)
-        self._resolver.opened.add(path)
+        home = self._resolver.looked_into(path)
         forward = home.functions.get(f"{owner}.{layer.forward}")
         return (home, forward) if forward is not None and not home.detail(forward).decorators else None
 

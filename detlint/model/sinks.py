@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
+from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.places import Place
@@ -79,6 +80,10 @@ class Sinks:
     def is_kept_alone(self, module: Module, index: int) -> bool:
         """The same, but not as a part of a part of an object: `self.fc.weight.data = rand(4)`."""
         return self._ask("alone", module, index, _is_kept_alone, False)
+
+    def becomes_weights(self, module: Module, index: int) -> bool:
+        """Whether it is kept under a name only to make a parameter of a layer of it, or for nothing."""
+        return self._ask("weights", module, index, self._becomes_weights, False)
 
     def kept_as(self, module: Module, index: int) -> str:
         """The attribute that keeps it; "" for none."""
@@ -219,6 +224,19 @@ class Sinks:
         calls = [use.op for use in function.users[at] if function.ops[use.op][0] == op.CALL and use.place > 1]
         names = (self._catalog.canonical(meaning.name(function, function.ops[call][1])) for call in calls)
         return any(self._catalog.entries[i].seeds for name in names for i in self._catalog.calls.get(name, ()))
+
+    def _becomes_weights(self, function: Function, at: int, meaning: Meaning) -> bool:
+        known = self._catalog
+        kept = KEEPS_NUMBERS | known.casting_methods
+
+        def role(function: Function, call: int, _: int) -> Role:
+            name = self._name(meaning, function, call)
+            return "ends" if name in known.with_context("parameter") else "passes" if name in known.wraps else ""
+
+        stored = all(function.ops[use.op][0] == op.STORE for use in function.users[at])
+        return (
+            stored and bool(function.users[at]) and Unused(function, Worth(role, lambda word: word in kept)).holds(at)
+        )
 
     def _tells_apart(self, function: Function, at: int, meaning: Meaning) -> bool:
         return is_label(self._catalog, partial(self._name, meaning), function, at)

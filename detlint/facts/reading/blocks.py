@@ -26,7 +26,7 @@ from detlint.facts.reading.state import Block
 from detlint.facts.reading.values import member
 from detlint.facts.scope import join
 from detlint.ir import ops as op
-from detlint.ir.blocks import is_next
+from detlint.ir.blocks import is_next, is_pattern
 from detlint.ir.uses import Op
 from detlint.model import trials
 
@@ -76,8 +76,11 @@ class Blocks(Bindings):
     def _if(self, at: int, operation: Op) -> None:
         test, parts = operation[1], self.scope.function.parts[at]
         behind = self.ops[parts[-1] + 1][0] if parts[-1] + 1 < len(self.ops) else op.END
-        if behind == op.CHOICE or self.gathering or self.ops[parts[-1] - 1][0] == op.ASSERT:
-            kind = "choice" if behind == op.CHOICE else "condition" if self.gathering else "assert"
+        takes_apart = len(parts) == 2 and is_pattern(
+            self.scope.function, test
+        )  # what a pattern binds; a `case` has an `ELSE`
+        if behind == op.CHOICE or self.gathering or takes_apart or self.ops[parts[-1] - 1][0] == op.ASSERT:
+            kind = "choice" if behind == op.CHOICE else "condition" if self.gathering or takes_apart else "assert"
             block = self.opened(kind, at, plain=True)
             if block.kind == "assert":
                 self.passed_over(test)

@@ -36,7 +36,7 @@ from detlint.facts.reading.values import (
 from detlint.facts.scope import join
 from detlint.ir import ops as op
 from detlint.ir.uses import Op
-from detlint.model import sets
+from detlint.model import elements, sets
 from detlint.model.sets import MAKES_SET
 
 _BUILT_IN: Final = {
@@ -164,7 +164,7 @@ class Calls(Annotations):
         kinds = [kind for arg in args if (kind := self.unordered(arg.value)) is not None]
         if not kinds:
             return None
-        kind = sets.joined(kinds)
+        kind = elements.joined(kinds)
         if name in self.catalog.ordering:
             for item, arg in zip([*call.positional, *call.named.values()], args, strict=False):
                 if not arg.name.startswith("*"):
@@ -180,7 +180,7 @@ class Calls(Annotations):
         before = self.unordered(base) or ""
         kind = sets.element_of if function.called(at) == "add" else sets.items_of
         new = [kind(function, given, arg.value) for given, arg in zip(call.positional, args, strict=False)]
-        made = sets.SETS[sets.joined((before, *new))]
+        made = sets.SETS[elements.joined((before, *new))]
         if self.ops[target][0] == op.LOAD:
             self.scope.change(self.ops[target][1], made)
         elif isinstance(base, Member) and isinstance(base.base, Instance):

@@ -12,7 +12,7 @@ from detlint.facts.reading.values import operation as arithmetic
 from detlint.facts.scope import chosen, join
 from detlint.ir import ops as op
 from detlint.ir.uses import Op
-from detlint.model import sets
+from detlint.model import elements, sets
 
 _ONE_ANSWER: Final = frozenset({"in", "not in", "is", "is not"})
 """Comparisons that give True or False whatever they compare; of tensors, the others give one for each element."""
@@ -70,6 +70,8 @@ class Operators(Names):
             return None
         if base == Ref("sys.modules") and self.dotted(operation[2]) == "__name__":
             return Ref(self.prefix)
+        if base == Ref("sys.modules") and type(key) is Const and type(key.value) is str:
+            return Ref(key.value)
         whole = without_table(base)
         if whole is not None:
             named = type(key) is Const and type(key.value) is str
@@ -86,7 +88,11 @@ class Operators(Names):
     def _display(self, at: int, operation: Op) -> Value | None:
         items, is_set = operation[1:], operation[0] == op.SET
         if len(items) > LONGEST_DISPLAY:
-            return sets.SETS[sets.joined(sets.element(self.scope.function, item) for item in items)] if is_set else None
+            return (
+                sets.SETS[elements.joined(elements.element(self.scope.function, item) for item in items)]
+                if is_set
+                else None
+            )
         starred = [item for item in items if self.ops[item][0] == op.STAR]
         for item in starred:
             self.order("builtins.iter", self.unordered(self.made[item]), self.ops[item][1])
@@ -123,7 +129,9 @@ class Operators(Names):
 
     @of(op.COLLECT)
     def _collect(self, at: int, operation: Op) -> Value | None:
-        return sets.SETS[sets.comprehended(self.scope.function, at)] if self.strings[operation[1]] == "set" else None
+        return (
+            sets.SETS[elements.comprehended(self.scope.function, at)] if self.strings[operation[1]] == "set" else None
+        )
 
     @of(op.PART)
     def _part(self, at: int, operation: Op) -> Value | None:

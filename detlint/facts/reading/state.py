@@ -39,12 +39,13 @@ from detlint.ir.uses import Op
 from detlint.ir.writes import Writes
 from detlint.ir.written import exactly
 from detlint.model import sets
+from detlint.model.elements import Elements
 from detlint.model.kernel import ends_cell
 from detlint.model.options import lacking
 from detlint.model.sets import MAKES_SET
 from detlint.sources.parse import Cell
 
-_ELEMENTS: Final[dict[sets.Elements, Value | None]] = {
+_ELEMENTS: Final[dict[Elements, Value | None]] = {
     "": None,
     "-": None,
     "str": Instance("builtins.str"),
@@ -283,7 +284,7 @@ class State:
                 found[function.text(slot)] = kept
         return Expression(text, found)
 
-    def order(self, name: str, elements: sets.Elements | None, at: int) -> None:
+    def order(self, name: str, elements: Elements | None, at: int) -> None:
         """Note that a set's elements get an order here; that of numbers is always the same."""
         if elements is None or elements == "int":
             return
@@ -291,7 +292,7 @@ class State:
         self.places.append((self.scope.function.number, at))
         self.sites.append(Site("order", Ref(name), given, self.span(at), self.scope.number))
 
-    def unordered(self, value: Value | None) -> sets.Elements | None:
+    def unordered(self, value: Value | None) -> Elements | None:
         """What is in a set, or in what passes a set's elements on; None for what isn't surely one."""
         if type(value) is Member and type(value.base) is Instance and value.base.of.startswith(self.prefix):
             owner = self.classes.get(value.base.of.removeprefix(self.prefix))

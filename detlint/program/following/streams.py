@@ -251,7 +251,7 @@ class Streams(Steps):
         place (`m.weight.data.normal_()`)."""
         site = place.module.sites[place.site]
         sinks, at = self.flow.knowledge.sinks, (place.module, place.site)
-        if not self.building or sinks.is_kept_alone(*at):
+        if not self.building or (sinks.is_kept_alone(*at) and not sinks.becomes_weights(*at)):
             return False
         return last(site.target).endswith("_") or not sinks.is_dropped(*at)
 
