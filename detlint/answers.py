@@ -5,53 +5,20 @@ What they rest on are marks, which `changes.py` touches where it sees that a pro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from detlint.checks.finding import Finding
-from detlint.db import Database, Storage, mark, query
+from detlint.db import Database, Storage, query
+from detlint.marks import body, passages, top, trained, way
+from detlint.moved import LINE, Lines, moved
 from detlint.program.outcome import Outcome
 from detlint.state import Packed, State, decode, encode
 
 if TYPE_CHECKING:
     from detlint.run import Run
-
-
-@mark
-def body(path: str) -> None:
-    """What a file says, and what its names lead to."""
-
-
-@mark
-def top(path: str) -> None:
-    """What importing a file does."""
-
-
-@mark
-def users(name: str) -> None:
-    """The files that have, call or hand on something by a name."""
-
-
-@mark
-def saying(folder: str, word: str) -> None:
-    """What files say that have a word, of those whose paths begin so."""
-
-
-@mark
-def way(path: str) -> None:
-    """The ways of runs through a file that pass something there, and whether runs end before they come to it."""
-
-
-@mark
-def passages(path: str) -> None:
-    """All ways of runs through a file."""
-
-
-@mark
-def trained(path: str) -> None:
-    """Whether a run that trains comes to a file."""
 
 
 class Followed(msgspec.Struct, array_like=True):
@@ -104,22 +71,23 @@ class Known(Database):
             except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
                 self.distrust()
 
-    def rest_on(
-        self,
-        bodies: Iterable[str],
-        tops: Iterable[str] = (),
-        asked: Iterable[str] = (),
-        sought: Iterable[tuple[str, str]] = (),
-    ) -> None:
+    def rest_on(self, bodies: Iterable[str], tops: Iterable[str]) -> None:
         """Note what the answer that is being computed rests on."""
         for path in bodies:
             body(self, path)
         for path in tops:
             top(self, path)
-        for name in asked:
-            users(self, name)
-        for folder, word in sought:
-            saying(self, folder, word)
+
+    def move(self, files: Mapping[str, Lines]) -> None:
+        """Take it that an edit has only moved lines in some files."""
+        names = self.resting_on((body, (path,)) for path in files)
+        for asked, key in names:
+            said: Judged | list[Followed] | None = self.before(asked, *key)
+            new = [_moved(one, files) for one in (said if isinstance(said, list) else [said]) if one is not None]
+            if said is None or None in new:
+                self.restate((asked, key), None)
+            else:
+                self.restate((asked, key), new if isinstance(said, list) else new[0])
 
     def keep(self) -> None:
         """Write all of it to the storage."""
@@ -153,3 +121,11 @@ def judged(db: Database, path: str) -> Judged:
 def _known(db: Database) -> Known:
     assert isinstance(db, Known)
     return db
+
+
+def _moved(answer: Followed | Judged, files: Mapping[str, Lines]) -> Followed | Judged | None:
+    """An answer with the places that it has now; None where it names lines in so many words."""
+    if isinstance(answer, Followed) and LINE in answer.outcome.stops:
+        return None
+    findings = moved(answer.findings, files)
+    return msgspec.structs.replace(answer, findings=findings) if findings is not None else None

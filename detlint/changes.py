@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
-from detlint.answers import body, saying, top, users
+from detlint import marks
 from detlint.db import Mark
 from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
-from detlint.ir.words import STAR
+from detlint.ir.words import STAR, Words
 from detlint.model.documents import Documents
 from detlint.model.index import Index
 from detlint.model.modules import ModuleNames, Modules
-from detlint.model.projects import ANYWHERE
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
 from detlint.model.uses import words_of
+from detlint.moved import Lines, Said, lines_moved
 from detlint.program.links import Links, registered
 from detlint.state import Row, State
 
+NONE: Final = Words(array("I"), array("I"))
 _States = tuple[Facts, Facts]
 """What a file said, and what it says now."""
 
@@ -99,9 +101,27 @@ class Changes(NamedTuple):
                 return True
         return False
 
+    def moved(self) -> dict[str, Lines]:
+        """The files in which an edit has only moved lines, or changed comments."""
+        found = {path: self._lines(path) for path in self._edited()}
+        return {path: lines for path, lines in found.items() if lines is not None}
+
+    def _edited(self) -> set[str]:
+        files = self.store.files
+        return {path for path, row in self.before.files.items() if path in files and files[path].key != row.key}
+
+    def _lines(self, path: str) -> Lines | None:
+        keys = self.before.files[path].key, self.store.files[path].key
+        facts, code = map(self.store.known, keys), map(self.store.known_ir, keys)
+        then, now = (
+            Said(one, ir) if one is not None and ir is not None else None for one, ir in zip(facts, code, strict=True)
+        )
+        return lines_moved(then, now) if then is not None and now is not None else None
+
     def touched(
         self,
         led: Mapping[str, Collection[str] | None],
+        moved: Set[str],
         asked: Iterable[str],
         sought: Iterable[tuple[str, str]],
     ) -> Iterator[tuple[Mark[...], tuple[str, ...]]]:
@@ -109,22 +129,28 @@ class Changes(NamedTuple):
 
         Args:
             led: the files in which names may lead elsewhere although they are as they were, as `led_elsewhere` says.
+            moved: those in which nothing was edited but where it stands.
             asked: the names whose users were searched for.
             sought: the words that were looked for in texts, with how the paths of these begin.
         """
         before, files = self.before, self.store.files
         led = {path: words for path, words in led.items() if path in files}  # what nothing imports any more isn't read
-        edited = {path for path, row in before.files.items() if path in files and files[path].key != row.key}
+        edited = self._edited() - moved
         changed = edited | (files.keys() ^ before.files.keys())
         if not changed and not led:
             return
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
         touched, acting = self._touched(changed, states, led)
         here = touched & files.keys()
-        yield from ((body, (path,)) for path in touched)
-        yield from ((top, (path,)) for path in acting)
-        yield from ((users, (name,)) for name in self._newly_said(here, states, asked))
-        yield from ((saying, found) for found in self._said_by_them(here, sought))
+        yield from ((marks.body, (path,)) for path in touched)
+        yield from ((marks.top, (path,)) for path in acting)
+        yield from ((marks.users, (name,)) for name in self._newly_said(here, states, asked))
+        yield from ((marks.saying, found) for found in self._said_by_them(touched, sought))
+        yield from ((marks.importers, (path,)) for path in self._otherwise_imported())
+        begin = (path for path in changed if begins(before.files.get(path)) != begins(files.get(path)))
+        yield from ((marks.starting, (os.path.dirname(path),)) for path in begin)
+        for path in files.keys() ^ before.files.keys():
+            yield from ((marks.below, (folder,)) for folder in _above(path))
 
     def still_hidden(self) -> bool:
         """Whether the files have the names that they had which may stand for something else."""
@@ -157,12 +183,25 @@ class Changes(NamedTuple):
         return touched, touched - (idle - rebuilt - led.keys())
 
     def _said_by_them(self, touched: Set[str], sought: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-        """What some files say of the words that were looked for in them, with how the paths begin of those that were."""
-        return {
-            (beginning, word)
-            for beginning, word in sought
-            if any(path.startswith(beginning) and self.words.has_name(path, word) for path in touched)
-        }
+        """What some files say, or said, of the words that were looked for in them, with how the paths begin of those that were."""
+        found, wanted = set[tuple[str, str]](), [*sought]
+        for path in touched:
+            then, now = self._had(path), self.words.words(path) if path in self.store.files else NONE
+            here = (each for each in wanted if path.startswith(each[0]))
+            found.update(each for each in here if any(one is None or one.have(each[1]) for one in (then, now)))
+        return found
+
+    def _had(self, path: str) -> Words | None:
+        """The names that a file had; None where that isn't known. Of what the gate keeps out, they are known if anybody asked for them."""
+        row = self.before.files.get(path)
+        words = self.store.known_words(row.key) if row is not None else NONE
+        return NONE if words is None and row is not None and row.head is None else words
+
+    def _otherwise_imported(self) -> set[str]:
+        """The files that others import than before."""
+        then, now = self.before.imports, self.links.imports
+        differ = (path for path in then.keys() | now.keys() if then.get(path) != now.get(path))
+        return set().union(*({*then.get(path, ())} ^ {*now.get(path, ())} for path in differ))
 
     def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None], names: Iterable[str]) -> set[str]:
         """Which of the names whose users were searched for may have users in files that had none of them before.
@@ -173,10 +212,7 @@ class Changes(NamedTuple):
         said: set[str] = set()
         for path in touched:
             both = states.get(path)
-            if begins(self.before.files.get(path)) != begins(self.store.files[path]):
-                said |= {ANYWHERE} & asked
             if self.before.imports.get(path) != self.links.imports.get(path):
-                said |= {ANYWHERE} & asked
                 both = None
             elif path not in states:
                 continue
@@ -234,6 +270,14 @@ class Changes(NamedTuple):
     def _passing_on(self, path: str, words: Collection[str]) -> frozenset[str]:
         facts = self.store.known(self.store.files[path].key)
         return outline.passing_on(facts, words) if facts is not None else frozenset()
+
+
+def _above(path: str) -> Iterator[str]:
+    """The folders that a file is in, and what all of them are in."""
+    while path and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        yield path.rstrip(os.sep)
+    yield ""
 
 
 def is_script(files: Mapping[str, File], path: str) -> bool:

@@ -18,7 +18,7 @@ import xxhash
 
 from detlint import catalog as catalogs
 from detlint import counters
-from detlint.answers import Followed, Judged, Known, followed, judged, passages, saying, trained, users, way
+from detlint.answers import Followed, Judged, Known, followed, judged
 from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.changes import Changes, is_script, put_on_path
@@ -32,6 +32,7 @@ from detlint.facts.store import Changed, File, Look, Progress, Store, note_other
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words
+from detlint.marks import body, passages, saying, trained, users, way
 from detlint.model.documents import Documents
 from detlint.model.index import Index
 from detlint.model.modules import ModuleNames, Modules
@@ -258,7 +259,6 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.index = Index(self._text, self.store.files, self._words, self.modules.code)
         self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
@@ -287,6 +287,11 @@ class Run:
     def versions(self) -> dict[str, dict[str, str]]:
         """The versions of libraries that hold in some folders of the program, all of whose files have been added."""
         return below(self.config, self.folders.values())
+
+    @cached_property
+    def index(self) -> Index:
+        """Which files have a name, once it is settled what is known of the program."""
+        return Index(self._text, self.store.files, self._words, self.modules.code, self.known)
 
     def _absolute(self, folder: str) -> str:
         """The absolute path of a folder, by that of the one above where it is known; both with a separator at the end."""
@@ -344,7 +349,9 @@ class Run:
             known.distrust()
         else:
             asked, sought = (name for (name,) in known.marked(users)), known.marked(saying)
-            known.touch([*changes.touched(led, asked, sought)])
+            same = changes.moved()
+            known.move({path: lines for path, lines in same.items() if any(line != to for line, to in lines.items())})
+            known.touch([*changes.touched(led, same.keys(), asked, sought)])
             state.ways, state.looks, state.others = before.ways, before.looks, before.others
             state.folders = {folder: self.modules.renewed(folder, *was) for folder, was in before.folders.items()}
             state.missed, state.hidden = before.missed, before.hidden if changes.still_hidden() else {}
@@ -385,11 +392,9 @@ class Run:
         there = [path for path in paths if self.store.files[path].head is not None]
         if likely is None:
             return {start: followed(known, start) for start in starts}, {path: judged(known, path) for path in there}
-        with known.unnoted():
-            engine, self._runs = self._engine_kept(), runs_of(likely, self.links)
-            new = {
-                path: judged(known, path) if known.holds(judged, path) else self._judged(engine, path) for path in there
-            }
+        with known.noting():
+            self._runs = runs_of(likely, self.links)
+            new = {path: judged(known, path) if known.holds(judged, path) else self.judge_one(path) for path in there}
         return {start: likely[start] for start in starts if start in likely}, new
 
     def waits(self) -> bool:
@@ -672,7 +677,7 @@ class Run:
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
-        resolver = Resolver(self.modules, catalog, self.index.has_name)
+        resolver = Resolver(self.modules, catalog, self.index.has_name, self.known)
         users = Users(resolver, self.links.importers, self.index)
         engine = Engine(
             resolver,
@@ -721,11 +726,12 @@ class Run:
         engine, known = self._engine_kept(), self.known
         self._fetch(engine, path)
         module = engine.resolver.module(path)
-        known.rest_on([path])
+        body(known, path)
         if module is None:
             return []
         try:
-            reaches, idle = engine.started(module, self.named.get(path, ()))
+            with known.noting():  # of what a run comes to, that is what it goes through
+                reaches, idle = engine.started(module, self.named.get(path, ()))
             counters.now.runs += len(reaches) + len(idle)
             for reach in idle:
                 known.rest_on(reach.visited, reach.imported - reach.visited)
@@ -736,15 +742,11 @@ class Run:
 
     def _kept_of(self, reach: Reach, engine: Engine) -> Followed:
         """What is kept of a run that was followed."""
-        engine.users.asked.clear()
-        engine.users.index.sought.clear()
-        with engine.resolver.looking() as files:
-            sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
-            looked_into = frozenset(files)
+        sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
         told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
         visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
         imported = frozenset(reach.imported - visited)
-        self.known.rest_on(visited | looked_into, imported, engine.users.asked, engine.users.index.sought)
+        self.known.rest_on(visited, imported)
         return Followed(
             reach.outcome(), sites, seeded, frozenset(visited), imported, findings,
             engine.may_train(reach), reach.silent(),
@@ -760,14 +762,7 @@ class Run:
     def judge_one(self, path: str) -> Judged:
         """What judging a file gives."""
         engine = self._engine_kept()
-        found = self._judged(engine, path)
-        self.known.rest_on({path, *engine.resolver.opened}, (), engine.users.asked, self.index.sought)
-        return found
-
-    def _judged(self, engine: Engine, path: str) -> Judged:
-        engine.resolver.opened.clear()
-        engine.users.asked.clear()
-        self.index.sought.clear()
+        body(self.known, path)
         facts = self.modules.facts(path)
         module = engine.resolver.module(path)
         if facts is None or module is None:
@@ -778,6 +773,8 @@ class Run:
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies, is_open = self._fault(path, error), False, False
         engine.matcher.forget(module)
+        for told in {step.path for finding in findings for step in finding.steps}:
+            body(self.known, told)
         return Judged([*left_out, *findings], varies, is_open)
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:

@@ -357,6 +357,17 @@ def test_a_locked_database_is_a_miss(package: Path) -> None:
     reader.close()
 
 
+def test_answers_that_are_locked_are_a_miss(package: Path) -> None:
+    cache = package / "cache"
+    plain = report(cache=cache)
+    other = sqlite3.connect(next(cache.glob("queries-*.sqlite")), isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    assert report(cache=cache) == plain
+    other.execute("ROLLBACK")
+    other.close()
+    assert report(cache=cache) == plain
+
+
 def test_a_cache_below_a_file(package: Path) -> None:
     (package / "file").write_text("")
     assert report(cache=package / "file" / "cache") == report()

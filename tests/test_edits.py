@@ -69,6 +69,31 @@ NOISE = "import torch\n\n\ndef noise():\n    return torch.rand(3)\n"
 TRAIN = "from noise import noise\n\nif __name__ == '__main__':\n    print(noise())\n"
 
 
+@pytest.mark.parametrize("file", ["noise.py", "train.py"])
+def test_where_only_lines_move_nothing_is_judged_and_all_is_told_where_it_stands(
+    project: Callable[..., Path], file: str
+) -> None:
+    files = {"noise.py": NOISE, "train.py": TRAIN}
+    root = project(**{"pyproject.toml": "[project]\nname = 'x'\n", **files})
+    age(root, 0)
+    before, told, text = report("--cache-dir", "cache"), set[str](), files[file]
+    edits = (
+        text.replace("\n", "  # torch.manual_seed(0)\n", 1),
+        f"# a line\n\n{text}",
+        text.replace("\n\n", "\n\n\n# why\n\n"),
+        text,
+    )
+    for number, now in enumerate(edits, 1):
+        (root / file).write_text(now)
+        age(root, number)
+        warm = detlint("check", "--verbose", "--show-notes", "--output-format", "json", "--cache-dir", "cache", ".")
+        assert "judged anew: 0, runs followed anew: 0" in warm.stderr
+        assert warm.stdout == report("--no-cache")
+        told.add(warm.stdout)
+    assert warm.stdout == before
+    assert len(told) == 3
+
+
 def test_a_file_that_can_not_be_read_for_a_while(project: Callable[..., Path]) -> None:
     project(**{"pyproject.toml": "[project]\nname = 'x'\n", "noise.py": NOISE, "train.py": TRAIN})
     whole = report()
@@ -346,14 +371,15 @@ PROGRAM = {
     ("now", "judged"),
     [
         (NET, 0),
-        (f"# a line more\n{NET}", 1),  # what says `Net` comes to what it came to, and the lambda is the one that it was
+        (f"# a line more\n{NET}", 0),
+        (f"import os\n{NET}", 1),  # what says `Net` comes to what it came to, and the lambda is the one that it was
         (NET.replace('["Net"]', '["Net", "torch"]'), 1),
         (f"{NET}\n\ndef items(net):\n    return net\n", 1),  # the others say `items`, and mean something else
         (NET.replace("def noise", "def added(self):\n        return 1\n\n    def noise"), 3),  # not far.py
         (NET.replace("class Net:", "class Net(torch.nn.Module):"), 3),
         (NET.replace("Net", "Other"), 3),
     ],
-    ids=["nothing", "line", "listing", "function", "method", "base", "name"],
+    ids=["nothing", "line", "import", "listing", "function", "method", "base", "name"],
 )
 def test_an_edit_is_judged_where_it_can_be_seen(project: Callable[..., Path], now: str, judged: int) -> None:
     root = project(**PROGRAM)

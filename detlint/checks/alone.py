@@ -84,7 +84,6 @@ class Alone:
             for path in index.saying(option.lstrip("-"), folder):
                 given = self._given_by(path, option)
                 found += [path] if any(value is not None and value not in usual for value in given) else []
-        self._resolver.opened.update(found)
         return bool(found) or any(value not in _ONE for value in starts.sets(RANK_SIZE))
 
     def _given_by(self, path: str, option: str) -> set[Const | None]:
@@ -98,9 +97,7 @@ def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
     given = {
         way.replace("_", "-") for option in options for way in (option if option.startswith("-") else f"--{option}",)
     }
-    users.index.sought.update(
-        (folder, word) for option in options for word in (option.lstrip("-"), option.lstrip("-").replace("_", "-"))
-    )
+    users.index.sought.update((folder, part) for way in given for part in way.strip("-").split("-"))
     below = (path for path in users.index.below(folder) if given and path.endswith(".py"))
     return [path for path in below if _launches(users.resolver.modules.code(path), given)]
 
@@ -187,15 +184,15 @@ class _Run:
 
     def _usual(self, name: str) -> Const | None:
         resolver = self._users.resolver
+        codes = [*self._codes()]
         modules = [module for path in self._paths if (module := resolver.module(path)) is not None]
         values = {module.facts.options[name].default for module in modules if name in module.facts.options}
         values |= self._starts.values(name)
         value = values.pop() if len(values) == 1 else None
-        resolver.opened.update(self._paths)
-        if not isinstance(value, Const) or len([*self._codes()]) < len(self._paths):
+        if not isinstance(value, Const) or len(codes) < len(self._paths):
             return None
         given = (writes(resolver, module.path, name) for module in modules)
-        written = (one.of(code) for one, code in zip(given, self._codes(), strict=True))
+        written = (one.of(code) for one, code in zip(given, codes, strict=True))
         return value if all(found == value for each in written for found in each) else None
 
     def _parameter(self, module: Module, function: Head, name: str, asked: set[str], depth: int = 0) -> Const | None:

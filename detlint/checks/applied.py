@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from detlint.db import Memo
 from detlint.facts.model import Const, Expression, Items, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import KIND, LAMBDA
 from detlint.model.uses import Use, Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 _MOST: Final = 100
@@ -38,7 +38,7 @@ class Applied:
         self._users = users
         self._resolver = users.resolver
         self._trains = trains
-        self._only: Answers[bool] = Answers(users)
+        self._only: Memo[bool] = Memo(users.db)
 
     def holds(self, use: Use) -> bool:
         """Whether a call makes a network where it is only applied."""

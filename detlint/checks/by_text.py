@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from detlint.db import Memo
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 
@@ -20,8 +20,8 @@ class ByText:
         self._users = users
         self._resolver = users.resolver
         self._index = users.index
-        self._evaluated: Answers[bool] = Answers(users)
-        self._together: Answers[bool] = Answers(users)
+        self._evaluated: Memo[bool] = Memo(users.db)
+        self._together: Memo[bool] = Memo(users.db)
 
     def carriers(self, module: Module) -> list[str]:
         """The files that have all names of a module: itself, and those that import them with `*`."""
@@ -46,7 +46,6 @@ class ByText:
             return True
         for path in self._index.saying_any(sorted(EVALUATING), home):
             if (dynamic := self._users.dynamic(path)) is not None and dynamic.evaluates:
-                self._resolver.opened.add(path)
                 return True
         return False
 
@@ -65,7 +64,6 @@ class ByText:
         for path in self._index.saying_any(sorted(WORDS), home):
             dynamic = self._users.dynamic(path)
             if dynamic is not None and dynamic.finding:
-                self._resolver.opened.add(path)
                 yield path, dynamic
 
     def is_put_together(self, module: Module) -> bool:

@@ -53,7 +53,6 @@ class Configured:
             return False
         project = self._users.project(self._resolver.known(made.name.partition("::")[0]))
         for path in self._users.index.saying(name, project):
-            self._resolver.opened.add(path)
             code = self._resolver.code(path)
             if code is not None and _takes_out(code, name):
                 return False

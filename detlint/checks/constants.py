@@ -25,6 +25,7 @@ from detlint.checks.splats import RUN_LATER, called_later, handed_over, hands_on
 from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unpacked import Unpacked
 from detlint.checks.unused import puts_names_together
+from detlint.db import Memo
 from detlint.facts.model import (
     OPERATED,
     SCALED,
@@ -57,7 +58,6 @@ from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.model.uses import Use, Users
-from detlint.program.answers import Answers
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
 from detlint.program.resolve import Module
@@ -109,9 +109,9 @@ class Constants:
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, kin.heirs)
         self._unpacked_tables = Unpacked(matcher, users, gradients.uses, self._passed)
-        self._values: Answers[Value | None] = Answers(users)
-        self._left_out: Answers[str] = Answers(users)
-        self._idle: Answers[bool] = Answers(users)
+        self._values: Memo[Value | None] = Memo(users.db)
+        self._left_out: Memo[str] = Memo(users.db)
+        self._idle: Memo[bool] = Memo(users.db)
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
@@ -876,7 +876,6 @@ class Constants:
         if self._offered or puts_names_together(self._users, module, of_itself=False, wholes=False):
             return True
         for path in self._users.index.saying(name, self._users.home(module)):
-            self._resolver.opened.add(path)
             code = self._resolver.code(path)
             if code is None or any(is_spelled(text, name) for text in code.texts):
                 return True

@@ -140,9 +140,7 @@ class Documented:
 
     def _is_launched(self, script: str, options: Collection[str]) -> bool:
         """Whether a Python file of the project of a script may start it with some options, on whatever hardware."""
-        found = launching(self._users, os.path.join(self._documents.home(script), ""), options)
-        self._matcher.resolver.opened.update(found)
-        return bool(found)
+        return bool(launching(self._users, os.path.join(self._documents.home(script), ""), options))
 
     def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module], needs: Collection[str]) -> str:
         """The accelerator that all commands choose which start a run's script; "" where one leaves it open, or they differ. In a project
@@ -187,13 +185,9 @@ class Documented:
         """Whether the code of a file of a script's project, or of those that it comes to, has one of some words for devices."""
         index, resolver = self._index, self._matcher.resolver
         around = os.path.join(self._documents.home(script), "")
-        index.sought.update((around, word) for word in words)
-        said = (resolver.module(path) for path in sorted({*paths, *index.below(around)}))
-        found = next(
-            (module for module in said if module is not None and not words.isdisjoint(module.facts.mentions)), None
-        )
-        resolver.opened.update({found.path} if found is not None else ())
-        return found is not None
+        index.sought.update((around, way(word)) for word in words for way in (str.lower, str.upper, str.capitalize))
+        said = map(resolver.module, sorted({*paths, *index.below(around)}))
+        return any(module is not None and not words.isdisjoint(module.facts.mentions) for module in said)
 
     def _option(self, reach: Reach, unread: str = "") -> str:
         """The option that chooses a run's hardware; "" where that isn't one alone.

@@ -5,7 +5,6 @@ No gradient of their weights is ever taken, though one may go through them.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 from detlint.checks.applied import Applied
@@ -13,6 +12,7 @@ from detlint.checks.configured import Configured
 from detlint.checks.freezing import Freezing, Held
 from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.unused import puts_names_together
+from detlint.db import Memo
 from detlint.facts.model import Result, Site, is_made_by
 from detlint.facts.yaml_text import is_yaml
 from detlint.model.classes import may_derive
@@ -20,7 +20,6 @@ from detlint.model.places import call_of, point_of
 from detlint.model.references import READERS, only_hints
 from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
 from detlint.model.uses import Use, Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 
@@ -49,8 +48,8 @@ class Frozen:
         self._freezing = Freezing(users, trains)
         self._applied = Applied(users, trains)
         self._configured = Configured(users, self._freezing.freezes)
-        self._decided: Answers[bool] = Answers(users)
-        self._said: Answers[bool] = Answers(users)
+        self._decided: Memo[bool] = Memo(users.db)
+        self._said: Memo[bool] = Memo(users.db)
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether the layer that a site makes is only part of networks whose weights are frozen."""
@@ -174,17 +173,13 @@ class Frozen:
     def _asking(self, module: Module) -> Iterator[Module]:
         """The files of the project of a file, those that it imports, and those that import it, which say whether something needs
         gradients."""
-        modules, texts, project = self._resolver.modules, self._users.index, self._users.project(module)
-        texts.sought.update((project, word) for word in REQUIRES)
-        found = (modules.find(module.path, name) for name in module.facts.imports)
+        find, project = self._resolver.modules.find, self._users.project(module)
+        found = (find(module.path, name) for name in module.facts.imports)
         others = [*self._users.importers(module.path), *(place[0] for place in found if place is not None)]
-        self._users.asked.add(os.path.basename(module.path).partition(".")[0])
-        self._resolver.opened.update(others)
-        for path in dict.fromkeys([*texts.below(project), *others]):
-            code = modules.code(path) if any(texts.has_name(path, word) for word in REQUIRES) else None
+        for path in dict.fromkeys([*self._users.index.saying_any(sorted(REQUIRES), project), *others]):
+            code = self._resolver.code(path)
             home = (
                 self._resolver.module(path) if code is not None and not code.identifiers.isdisjoint(REQUIRES) else None
             )
             if home is not None:
-                self._resolver.opened.add(path)
                 yield home

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
+from detlint.db import Memo
 from detlint.facts.model import Const, Function, Member, Partial, Ref, Result, Site, Value, options
 from detlint.ir import ops as op
 from detlint.ir.places import Test
@@ -20,7 +21,6 @@ from detlint.model.places import point_of
 from detlint.model.training import Training
 from detlint.model.truth import denied
 from detlint.model.uses import Use, Users, words_in
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 EVALUATED: Final = 0
@@ -66,7 +66,7 @@ class Gradients:
         self.users = users
         self.training = training
         self.root = root
-        self._decided: Answers[Taken] = Answers(users)
+        self._decided: Memo[Taken] = Memo(users.db)
         self._inferring: dict[str, bool] = {}
         self._modes = self.resolver.catalog.modes
         self._forwards = {framework.forward for framework in self.resolver.catalog.frameworks}
@@ -330,16 +330,12 @@ class Gradients:
 
     def _give_backward(self, names: set[str]) -> bool:
         """Whether the code of a file has one of some names, also as that of an operator, and gives operators backward passes."""
-        index, code_of = self.users.index, self.resolver.modules.code
-        self.users.asked.update((GIVES_BACKWARD, *names))
-        index.sought.add((self.root, GIVES_BACKWARD))
-        for path in index.below(self.root):
-            code = code_of(path)
+        for path in self.users.index.saying(GIVES_BACKWARD, self.root):
+            code = self.resolver.modules.code(path)
             if code is None or GIVES_BACKWARD not in code.identifiers:
                 continue
             said = {text.rpartition("::")[2] for text in code.constants if isinstance(text, str)}
             if not names.isdisjoint(code.identifiers | said):
-                self.resolver.opened.add(path)
                 return True
         return False
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import TRANSFORM, Catalog, Entry
+from detlint.db import Memo
 from detlint.facts.model import Const, Function, Items, Member, Param, Partial, Ref, Result, Site, Value
 from detlint.model.callees import returned
 from detlint.model.flow import flags
@@ -32,8 +34,8 @@ class Handed:
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
-        self._known: dict[tuple[str, int, bool, frozenset[str]], tuple[bool, frozenset[str]]] = {}
-        """Whether a function draws, and the files that were looked into for that."""
+        self._known: Memo[bool] = Memo(matcher.resolver.db)
+        """Whether a function draws."""
 
     def draws(self, value: Value, streams: frozenset[str]) -> bool:
         """Whether a value is a function, or an object that is used like one, or a list with such, that draws."""
@@ -45,14 +47,8 @@ class Handed:
 
     def _draws(self, start: Target) -> bool:
         """Whether a function or one that it calls draws; what is looked into meanwhile is not asked again."""
-        key, resolver = (start[0].path, start[1].number, *start[2:]), self._matcher.resolver
-        if key not in self._known:
-            self._known[key] = False, frozenset()  # asked while it is looked into: a function that hands itself on
-            with resolver.looking() as files:
-                self._known[key] = self._found(start), frozenset(files)
-        drawn, looked_into = self._known[key]
-        resolver.opened.update(looked_into)
-        return drawn
+        key = start[0].path, start[1].number, *start[2:]
+        return self._known.of(key, partial(self._found, start), False)  # it may be a function that hands itself on
 
     def _found(self, start: Target) -> bool:
         """Whether something draws in a function, or in one that it leads to."""

@@ -10,9 +10,8 @@ from detlint.catalog import Catalog
 from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.checks.untrained import Untrained
-from detlint.model.projects import ANYWHERE
+from detlint.db import Memo
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 
 NOWHERE: Final = frozenset[str]()
@@ -30,7 +29,7 @@ class Hardware:
         self._catalog: Catalog = resolver.catalog
         self._users = users
         self._untrained = untrained
-        self._chosen: Answers[frozenset[str]] = Answers(users)
+        self._chosen: Memo[frozenset[str]] = Memo(users.db)
         self._frameworks = {name.partition(".")[0] for name in self._catalog.devices}
         self._parameters = frozenset(self._catalog.devices.values())
 
@@ -43,32 +42,25 @@ class Hardware:
         return self._chosen.of(module.path, lambda: self._by_scripts(module), NOWHERE)
 
     def _by_scripts(self, module: Module) -> frozenset[str]:
-        users, opened = self._users, self._resolver.opened
+        users = self._users
         ends = users.ends(module.path)
         alone = ends is not None and not any(users.starts(end) for end in ends if end != module.path)
         scripts = self._of_package(module) if alone else ends
         others = [path for path in scripts if path != module.path] if scripts is not None else []
-        said = self._said(others)
-        users.asked.update(os.path.basename(path).partition(".")[0] for path in opened)
-        if alone:
-            users.asked.add(ANYWHERE)
-        return said
+        return self._said(others)
 
     def _of_package(self, module: Module) -> Iterator[str]:
         """The scripts of a file's package: those in the folders around the file, and others in which hardware is chosen."""
         package, texts = self._users.package(module), self._users.index
         if package:
-            texts.sought.update((package, name) for name in self._parameters)
             inside = f"{os.path.dirname(module.path)}{os.sep}"
+            choosing = {*filter(self._chooses, texts.saying_any(sorted(self._parameters), package))}
             for path in texts.below(package):
                 around = inside.startswith(os.path.dirname(path) + os.sep)
-                if self._may_choose(path) or (around and self._users.starts(path)):
+                if path in choosing or (around and self._users.starts(path)):
                     yield path
 
-    def _may_choose(self, path: str) -> bool:
-        """Whether the code of a file has a name by which hardware is chosen."""
-        if not any(self._users.index.has_name(path, name) for name in self._parameters):
-            return False
+    def _chooses(self, path: str) -> bool:
         code = self._resolver.modules.code(path)
         return code is not None and not self._parameters.isdisjoint(code.identifiers)
 

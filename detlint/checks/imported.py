@@ -8,16 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.checks.by_text import ByText
+from detlint.db import Memo
 from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Result, Site, Value
 from detlint.facts.yaml_file import scalars
 from detlint.folders import INIT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.index import Index
-from detlint.model.projects import ANYWHERE
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 _STARTS: Final = frozenset({"-m", "import", "python", "python3"})
@@ -40,7 +39,7 @@ class Imported:
         self._by_text = by_text
         self._root = root
         self._packaged = packaged
-        self._led: Answers[bool] = Answers(users)
+        self._led: Memo[bool] = Memo(users.db)
 
     def is_imported(self, module: Module) -> bool:
         if self._users.is_imported(module):
@@ -87,7 +86,6 @@ class Imported:
         """Whether all is in sight that may use a file which nothing imports: a run starts in it, or runs come to others beside
         it, and nothing says its name or looks for files."""
         users = self._users
-        users.asked.add(ANYWHERE)
         if self._runs(module.path) or module.facts.starts == "main":
             return not only_shows_shapes(module)
         beside = [*self._beside(module)]
@@ -103,7 +101,6 @@ class Imported:
         for path in saying:
             own = path == module.path or path.startswith(place + os.sep)
             if not own and (path in importing or self._means_file(path, stem)):
-                self._resolver.opened.add(path)
                 return False
         return not self._may_be_found(module)
 
@@ -118,7 +115,6 @@ class Imported:
             run = self._resolver.module(other) if self._runs(other) else None
             said = run is not None and any(name.partition(".")[0] == stem for name in run.facts.imports)
             if said and self._resolver.modules.find(other, stem) is None:
-                self._resolver.opened.add(other)
                 return True
         return False
 
@@ -129,7 +125,6 @@ class Imported:
             return False
         for path in self._users.importers(package.path):
             if not path.startswith(inside):
-                self._resolver.opened.add(path)
                 return False
         return self._is_left_out(package)
 
@@ -144,7 +139,6 @@ class Imported:
                 for each in parts
                 for pair in zip(each, each[1:], each[2:], strict=False)
             ):
-                self._resolver.opened.add(path)
                 return not self._may_be_found(module)
         return False
 
@@ -203,17 +197,13 @@ class Imported:
             return False
         # Whole names of classes, with their modules, are written out somewhere, unless a part of one is put in.
         folder = os.path.basename(os.path.dirname(place_of(module)))
-        for path in self._index.saying(folder, home):
-            if any(_parts(text)[-2:] == (folder, "") for text in self._constants(path)):
-                self._resolver.opened.add(path)
-                return True
-        return False
+        texts = (text for path in self._index.saying(folder, home) for text in self._constants(path))
+        return any(_parts(text)[-2:] == (folder, "") for text in texts)
 
     def _runs(self, path: str) -> bool:
         """Whether a run surely starts in a file: in a block that does more than to show shapes, or where its top level calls
         something of the program for its own sake."""
-        head = self._resolver.modules.head(path)
-        module = self._resolver.module(path) if head is not None and head.starts in ("main", "script") else None
+        module = self._resolver.module(path) if self._users.begins(path) in ("main", "script") else None
         if module is None or module.facts.starts == "main":
             return module is not None and not only_shows_shapes(module)
         return any(self._own_acts(module))
@@ -252,7 +242,6 @@ class Imported:
         waiting, seen = [module.path], {module.path, *scripts}
         for path in waiting:
             importers, other = users.importers(path), self._resolver.module(path)
-            users.asked.add(os.path.basename(path).partition(".")[0])
             if path.endswith(INIT) or other is None or any(name not in importers for name in users.naming(other)):
                 return False
             waiting += [importer for importer in importers if importer not in seen]

@@ -71,7 +71,7 @@ class Keys:
 
     def __init__(self, matcher: Matcher) -> None:
         self.matcher = matcher
-        self._parameters: dict[tuple[str, int], tuple[_Consumed, frozenset[str]]] = {}
+        self._parameters: dict[tuple[str, int], tuple[_Consumed, dict[int, None]]] = {}
         """Function -> the parameters that it uses up, and the files that were looked into for that."""
         self._open: list[tuple[str, int]] = []
         self._lowest = 0
@@ -161,10 +161,10 @@ class Keys:
     def parameters(self, module: Module, function: Function) -> _Consumed:
         """The parameters of a function that it uses up on some way, as keys."""
         key = (module.path, function.number)
-        resolver = self.matcher.resolver
+        db = self.matcher.resolver.db
         if key in self._parameters:
-            found, files = self._parameters[key]
-            resolver.opened.update(files)
+            found, noted = self._parameters[key]
+            db.asked.update(noted)
             return found
         if not module.body.keyed:
             return {}
@@ -174,13 +174,14 @@ class Keys:
         outer, self._lowest = self._lowest, len(self._open)
         self._open.append(key)
         walk = _Walk(self, module, function)
-        with resolver.looking() as looked_into:
+        with db.noting() as noted:
             walk.steps(module.steps(function), ())
             found = {value.name: flags for value, flags in walk.flags.items() if isinstance(value, (Param, Instance))}
             self._open.pop()
             if self._lowest >= len(self._open):
                 # Else it is only known together with those that it leads back to.
-                self._parameters[key] = found, frozenset(looked_into)
+                self._parameters[key] = found, noted
+        db.asked.update(noted)
         self._lowest = min(outer, self._lowest)
         return found
 

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Final
 
 from detlint.checks.accessors import asks_itself
+from detlint.db import Memo
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -15,7 +16,6 @@ from detlint.ir.uses import Use
 from detlint.model.readers import Readers
 from detlint.model.references import is_spelled
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 _SETS_ANY: Final = frozenset({"__dict__", "__setattr__"})
@@ -34,8 +34,8 @@ class Kin:
         self._users = users
         self._resolver = users.resolver
         self._attributes = attributes
-        self._heirs: Answers[list[tuple[Module, str]]] = Answers(users)
-        self._answers: Answers[bool] = Answers(users)
+        self._heirs: Memo[list[tuple[Module, str]]] = Memo(users.db)
+        self._answers: Memo[bool] = Memo(users.db)
 
     def heirs(self, module: Module, owner: str) -> list[tuple[Module, str]]:
         """The classes of this file, and of those that import it, that derive from a class."""
@@ -115,7 +115,6 @@ class Kin:
             home, code = self._resolver.module(path), self._resolver.code(path)
             if home is None or code is None:
                 return False
-            self._resolver.opened.add(path)
             if home is not module and home.facts.names.get(owner) == Ref(f"{home.prefix}{owner}"):
                 continue  # it has a definition of its own under that name
             if any(is_spelled(text, owner) for text in code.texts):

@@ -432,7 +432,6 @@ class Matcher:
         if forward is None or name in self._asked:
             return set()
         self._asked.add(name)
-        self.resolver.opened.add(module.path)
         indices = [*sites(module.steps(forward))]
         alone = all(isinstance(module.sites[index].target, Ref) for index in indices)
         matches = (match for index in indices for match in self.matches(module, index)) if alone else ()

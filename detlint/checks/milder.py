@@ -21,9 +21,9 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.unread import Ignored, Ignores
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
+from detlint.db import Memo
 from detlint.facts.model import Function
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -84,7 +84,7 @@ class Milder:
         self._is_unread = is_unread
         self._unimportable = Unimportable(users)
         self._unapplied = Unapplied(users, unnamed, raising, only_called, self._is_for_nothing)
-        self._in_vain: Answers[bool] = Answers(users)
+        self._in_vain: Memo[bool] = Memo(users.db)
         self._root = root
 
     def reason(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:

@@ -7,11 +7,11 @@ from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
+from detlint.db import Memo
 from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.model.uses import Use, Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 
@@ -42,8 +42,8 @@ class Others:
 
     def __init__(self, users: Users) -> None:
         self._users = users
-        self._found: Answers[Perhaps] = Answers(users)
-        self._around: Answers[dict[str, None]] = Answers(users)
+        self._found: Memo[Perhaps] = Memo(users.db)
+        self._around: Memo[dict[str, None]] = Memo(users.db)
         self._said: dict[tuple[str, str], _Said] = {}
 
     def perhaps_called(self, module: Module, name: str, *, with_heirs: bool) -> Perhaps:
@@ -83,7 +83,6 @@ class Others:
     def _calling(self, paths: Iterable[str], word: str) -> Iterator[str]:
         """Those of some files that call a method of a name; what is found out rests on all of them."""
         for home in filter(None, map(self._users.resolver.module, paths)):
-            self._users.resolver.opened.add(home.path)
             if any(self._said_in(home, word)):
                 yield home.path
 

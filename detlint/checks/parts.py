@@ -44,13 +44,10 @@ def _calls_of(
 ) -> list[Use] | None:
     """The calls of an attribute of a class on itself; None where anything else is done with it, here or in a file that imports
     this one."""
-    users.asked.add(name)
-    resolver.opened.add(module.path)
     asking = _asking(resolver, module, holder, name if given_out else "")
     if asking is None:
         return None
-    others = (path for path in users.importers(module.path) if users.index.has_name(path, name))
-    if any(_uses(resolver.code(path), name) for path in others):
+    if any(_uses(resolver.code(path), name) for path in users.importers_saying(module, name)):
         return None
     sites = [n for n, site in enumerate(module.sites) if site.kind == "call" and _is_own(site.target, name)]
     giving = [f.name.rpartition(".")[2] for f in module.facts.functions if given_out and _is_own(f.returns, name)]
@@ -70,8 +67,7 @@ def _calls_of(
 
 def _calls_of_given(resolver: Resolver, users: Users, module: Module, accessor: str) -> list[Use]:
     """The calls of what a method of that name gives, of whichever class, here and in the files that import this one."""
-    users.asked.add(accessor)
-    saying = (path for path in users.importers(module.path) if users.index.has_name(path, accessor))
+    saying = users.importers_saying(module, accessor)
     return [
         Use(home, number, True)
         for home in (module, *filter(None, map(resolver.module, saying)))

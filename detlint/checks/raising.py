@@ -10,12 +10,12 @@ from detlint.catalog import RAISES, UNSUPPORTED, Target
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
+from detlint.db import Memo
 from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
 from detlint.model.classes import may_derive
 from detlint.model.imports import Imports
 from detlint.model.raises import BOUND
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.entry import sites
 from detlint.program.resolve import Module
 
@@ -43,7 +43,7 @@ class Raising:
         self._imports = imports
         self._in_library = in_library
         self._mended = mended
-        self._known: Answers[bool] = Answers(users)
+        self._known: Memo[bool] = Memo(users.db)
 
     def holds(self, module: Module, index: int, targets: Sequence[Target] = ()) -> bool:
         """Whether nothing comes of a site, as something surely raises: the import of its file, the function before it comes
@@ -104,7 +104,6 @@ class Raising:
         if not refusing:
             return False
         self._resolver.opened.update(refusing)
-        self._users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the script
         return not self._users.importers(module.path)
 
     def _is_in_vain(self, module: Module, function: Function, missing: frozenset[str]) -> bool:
@@ -178,11 +177,7 @@ class Raising:
         saying = self._users.saying(module, owner) if owner.isidentifier() and owner.isascii() else None
         if saying is None or self._in_library(module):
             return True
-        for path in saying:
-            self._resolver.opened.add(path)  # it may come to do so
-            if may_derive(self._resolver, path, f"{module.path}::{owner}"):
-                return True
-        return False
+        return any(may_derive(self._resolver, path, f"{module.path}::{owner}") for path in saying)
 
     def _is_given(self, module: Module, step: int) -> bool:
         """Whether an object whose class lacks what it calls of itself may have that: from an heir, or from whoever sets it."""
@@ -193,9 +188,7 @@ class Raising:
         saying = self._users.saying(module, target.attr)
         if saying is None or self._is_derived_from(module, function.owner):
             return True
-        paths = {module.path, *saying}
-        self._resolver.opened.update(paths)
-        return any(self._users.writers.sets(target.attr, path) for path in sorted(paths))
+        return any(self._users.writers.sets(target.attr, path) for path in sorted({module.path, *saying}))
 
     def _is_mended(self, module: Module) -> bool:
         """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""
@@ -210,7 +203,6 @@ class Raising:
             self._users.package(module) or os.path.dirname(module.path)
         }
         paths = {path for folder in beside for path in self._users.index.saying_any(roots, folder + os.sep)}
-        self._resolver.opened.update(paths)
         return any(map(self._mended.may, sorted(paths)))
 
 

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from detlint.checks.given import IS, TRUTH, writes
 from detlint.checks.lookups import Lookup, key_before, key_of, looked_up
+from detlint.db import Memo
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -24,7 +25,6 @@ from detlint.model.places import call_of
 from detlint.model.settings import Settings
 from detlint.model.truth import Truth, denied
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
@@ -53,8 +53,8 @@ class Settled:
         self._users = users
         self._documents = documents
         self._tables = Settings(users)
-        self._given: Answers[_Given] = Answers(users)
-        self._said: Answers[bool] = Answers(users)
+        self._given: Memo[_Given] = Memo(users.db)
+        self._said: Memo[bool] = Memo(users.db)
 
     def value(self, module: Module, value: Value | None, inside: str) -> Const | None:
         """What a value that is looked up in settings always is; None where that isn't known, or for any other.

@@ -196,7 +196,6 @@ class Silence:
         runs = [outcome for outcome in through if outcome.trains]
         if runs or not through:
             return runs
-        self._resolver.opened.update(outcome.entry for outcome in through)
         return [outcome for outcome in through if self._untrained.speaks(outcome.entry)]
 
     def _out_of_place(self, entry: Entry, module: Module, index: int, through: list[Outcome]) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from detlint.checks.raising import Raising
 from detlint.checks.unnamed import Unnamed
+from detlint.db import Memo
 from detlint.model.uses import Use, Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 
@@ -35,7 +35,7 @@ class Unapplied:
         self._raising = raising
         self._only_called = only_called
         self._for_nothing = for_nothing
-        self._known: Answers[bool] = Answers(users)
+        self._known: Memo[bool] = Memo(users.db)
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether a site stands in such a layer."""

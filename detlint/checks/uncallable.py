@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from detlint.checks.gradients import BEGINNING
+from detlint.db import Memo
 from detlint.model.classes import keeps_as, may_derive
 from detlint.model.readers import Readers
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 
@@ -29,7 +29,7 @@ class Uncallable:
         self._attributes = attributes
         self._in_library = in_library
         self._names = {framework.forward for framework in users.resolver.catalog.frameworks} - {"", "__call__"}
-        self._known: Answers[bool] = Answers(users)
+        self._known: Memo[bool] = Memo(users.db)
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether a site stands in a layer that does nothing but raise."""
@@ -63,7 +63,6 @@ class Uncallable:
             if saying is None:
                 return True
             for path in saying:
-                self._resolver.opened.add(path)  # it may come to do so
                 if may_derive(self._resolver, path, f"{module.path}::{owner}") or self._gives(path, forward):
                     return True
         return False

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final
 
 from detlint.checks.settled import settings_folder
+from detlint.db import Memo
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir import ops as op
@@ -23,7 +24,6 @@ from detlint.model.exports import ALL
 from detlint.model.references import block_of, is_listed, saying, spelling
 from detlint.model.registries import Kept
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 _LISTING: Final = ("list_models", "list_modules")
@@ -56,9 +56,9 @@ class Unchosen:
         self._documents = documents
         self._is_in_library = is_in_library
         self._kept_by = kept_by
-        self._answers: Answers[bool] = Answers(users)
-        self._by_nobody: Answers[bool] = Answers(users)
-        self._choosing: Answers[list[str]] = Answers(users)
+        self._answers: Memo[bool] = Memo(users.db)
+        self._by_nobody: Memo[bool] = Memo(users.db)
+        self._choosing: Memo[list[str]] = Memo(users.db)
 
     def holds(self, module: Module, name: str) -> bool:
         """Whether a definition of a file's top level is one."""
@@ -90,7 +90,6 @@ class Unchosen:
         if not registry or self._may_be_put_together(names, folder) or self._goes_through(registry, folder):
             return False
         for path in self._index.saying_any(names, folder):
-            self._users.resolver.opened.add(path)
             code = self._users.resolver.code(path)
             if code is None or not all(map(is_listed, spelling(code, names))):
                 return False
@@ -100,9 +99,7 @@ class Unchosen:
     def _is_chosen(self, module: Module, word: str, folder: str) -> bool:
         """Whether a file of settings, or a text in the code of another file, is a name."""
         choosing = self._choosing.of((word, folder), lambda: [*islice(self._find_choosing(word, folder), 2)], [])
-        path = next((path for path in choosing if is_yaml(path) or path != module.path), "")
-        self._users.resolver.opened.update({path} - {""})
-        return path != ""
+        return any(is_yaml(path) or path != module.path for path in choosing)
 
     def _find_choosing(self, word: str, folder: str) -> Iterator[str]:
         """The files of settings below a folder that say a name, and those whose code has a text that is it."""
@@ -115,7 +112,6 @@ class Unchosen:
         """Whether anything says one of the names of a definition, but itself, what lists or tells of it by that name, and imports of
         the whole file."""
         for path in self._index.saying_any(names, folder):
-            self._users.resolver.opened.add(path)
             if path != module.path:
                 return True
         code = self._users.resolver.code(module.path)
@@ -126,7 +122,6 @@ class Unchosen:
         for name in names:
             begins = [*_begins(name)]
             for path in self._index.saying_any(sorted({*begins}), folder) if begins else ():
-                self._users.resolver.opened.add(path)
                 code = self._users.resolver.code(path)
                 if code is None and (not is_yaml(path) or self._index.has_name(path, begins[-1])):
                     return True
@@ -140,7 +135,6 @@ class Unchosen:
         for path in self._index.saying_any([*_LISTING, ALL, *filter(None, (owner,))], folder):
             code = self._users.resolver.code(path)
             if code is not None and any(_goes_through(function, owner) for function in code.functions()):
-                self._users.resolver.opened.add(path)
                 return True
         return False
 

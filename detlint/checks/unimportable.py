@@ -11,10 +11,10 @@ import os
 from collections.abc import Iterator
 from typing import Final
 
+from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 _PACKAGED: Final = frozenset({"__package__", "__path__"})
@@ -30,7 +30,7 @@ class Unimportable:
     def __init__(self, users: Users) -> None:
         self._users = users
         self._modules = users.resolver.modules
-        self._known: Answers[_Missing] = Answers(users)
+        self._known: Memo[_Missing] = Memo(users.db)
 
     def before(self, module: Module, index: int) -> str:
         """What a file imports in vain before a site is come to; "" for nothing."""

@@ -17,6 +17,7 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.imported import Imported, only_does, only_shows_shapes, place_of, scalars_of
 from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
+from detlint.db import Memo
 from detlint.facts.model import PRINTS, Branch, Class, Ref, Result, Site
 from detlint.folders import INIT
 from detlint.ir import code as ir
@@ -29,7 +30,6 @@ from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
 from detlint.model.registries import Kept
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 
 HOOKS: Final = BEGINNING | {
@@ -88,9 +88,9 @@ class Unnamed:
         self._speaks = speaks
         self._makes_none = makes_none
         self._overloads = resolver.catalog.with_context("overloads")
-        self._idle: Answers[bool] = Answers(users)
-        self._hinting: Answers[bool] = Answers(users)
-        self._offered: Answers[bool] = Answers(users)
+        self._idle: Memo[bool] = Memo(users.db)
+        self._hinting: Memo[bool] = Memo(users.db)
+        self._offered: Memo[bool] = Memo(users.db)
         self._keeps_from: Never | None = None
 
     def where(self, keeps_from: Never) -> Unnamed:
@@ -100,7 +100,7 @@ class Unnamed:
             keeps_from: says of such places in the texts of definitions whether that holds.
         """
         other = copy(self)
-        other._keeps_from, other._idle = keeps_from, Answers(self._users)
+        other._keeps_from, other._idle = keeps_from, Memo(self._users.db)
         return other
 
     def is_in_library(self, module: Module) -> bool:
@@ -188,11 +188,8 @@ class Unnamed:
         saying = self._users.saying(module, name)
         if saying is None or self._files.is_given_out(module, name) or self._by_text.is_put_together(module):
             return False
-        for path in saying:
-            if path != module.path and self._is_named_in(path, wanted, name, asking):
-                self._resolver.opened.add(path)
-                return False
-        return True
+        others = (path for path in saying if path != module.path)
+        return not any(self._is_named_in(path, wanted, name, asking) for path in others)
 
     def _wanted(self, module: Module, name: str) -> Wanted:
         homes, stems = partial(self._homes, module), partial(self._stems, module, name)
@@ -204,7 +201,6 @@ class Unnamed:
         for path in self._users.saying(module, name) or ():
             other = self._resolver.module(path) if path != module.path else None
             if other is not None and self._users.imports(other, Ref(f"{module.path}::{name}"), name):
-                self._resolver.opened.add(path)
                 found.add(other.facts.module)
         return frozenset(map(_last, found))
 
@@ -274,7 +270,6 @@ class Unnamed:
             return False
         for path in saying:
             if path != module.path:
-                self._resolver.opened.add(path)
                 return False
         places = (place for place in references.own(code, whole) if not _decorates(place))
         return not any(self._counts_there(module, place, self._wanted(module, whole), asking) for place in places)
@@ -362,7 +357,6 @@ class Unnamed:
             )
             listed = name in references.listed(meaning.code)
             if path.endswith(INIT) or listed or any(_is_base(place) for place in places):
-                self._resolver.opened.add(path)
                 return True
         return False
 
@@ -443,7 +437,6 @@ class Unnamed:
         written out, or by a text.
         """
         users, inside = self._users, place_of(package) + os.sep
-        users.asked.add(os.path.basename(place_of(package)))
         outside = (end for end in users.ends(package.path) or () if not end.startswith(inside))
         if self._files.is_in_library(package) or not any(map(users.starts, outside)):
             return False

@@ -8,12 +8,12 @@ from itertools import islice, product
 from typing import Final
 
 from detlint.checks.match import Match, Matcher
+from detlint.db import Memo
 from detlint.facts.model import Function, Mapping, Result, Site, Value
 from detlint.facts.reading.values import opened
 from detlint.model.arguments import Argument
 from detlint.model.tables import Known, parameters
 from detlint.model.uses import Use, Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 DEEPEST: Final = 3
@@ -44,7 +44,7 @@ class Unpacked:
         self._resolver = matcher.resolver
         self._uses = uses
         self._passed = passed
-        self._known: Answers[Sequence[Given]] = Answers(users)
+        self._known: Memo[Sequence[Given]] = Memo(users.db)
 
     def found(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by the tables that some call gives, and by default isn't."""

@@ -143,8 +143,7 @@ class Ignored:
         path, _, owner = kind.partition("::")
         if layer is None or self._is_set(module, around.owner, target.attr):
             return None
-        home = self._resolver.known(path)
-        self._resolver.opened.add(path)
+        home = self._resolver.looked_into(path)
         forward = home.functions.get(f"{owner}.{layer.forward}")
         return (home, forward) if forward is not None and not home.detail(forward).decorators else None
 

@@ -7,13 +7,12 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.checks.unnamed import Unnamed
+from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code
-from detlint.model.projects import ANYWHERE
 from detlint.model.training import DIFFERENTIATES, GRADIENT, PASSES, SIZE, SPEAK, STEPS, TOLD, TRAINS, UPDATES, Training
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module
 
 _ORDERS: Final = ("train", "fit", "set_train")
@@ -34,9 +33,9 @@ class Untrained:
         self._users = users
         self._unnamed = unnamed
         self._training = training
-        self._files: Answers[str] = Answers(users)
-        self._ordering: Answers[str] = Answers(users)
-        self._around: Answers[str] = Answers(users)
+        self._files: Memo[str] = Memo(users.db)
+        self._ordering: Memo[str] = Memo(users.db)
+        self._around: Memo[str] = Memo(users.db)
 
     def speaks(self, path: str) -> bool:
         """Whether something may train in a file."""
@@ -102,15 +101,12 @@ class Untrained:
 
     def _ordering_file(self, home: str) -> str:
         """The first file below a folder in which something may be told to train; "" for none."""
-        below = (path for path in self._users.index.below(home) if self._training.may(path))
-        return self._noted(next((path for path in below if self.orders(path)), ""), home, _ORDERS)
+        return next(filter(self.orders, self._users.index.saying_any(sorted(_ORDERS), home)), "")
 
     def _training_file(self, home: str) -> str:
         """The first file below a folder in which something may train that isn't left out of all that runs; "" for none."""
-        below = (path for path in self._users.index.below(home) if self._training.may(path))
-        found = next((path for path in below if self._trains_in(path)), "")
-        found = found or next((path for path in self._users.index.below(home) if self._leads_to(path, home)), "")
-        return self._noted(found, home, self._training.words)
+        found = next(filter(self._trains_in, self._users.index.below(home)), "")
+        return found or next((path for path in self._users.index.below(home) if self._leads_to(path, home)), "")
 
     def _leads_to(self, path: str, home: str) -> bool:
         """Whether a file refers to what trains outside of its project."""
@@ -119,21 +115,13 @@ class Untrained:
 
     def _trains_in(self, path: str) -> bool:
         self._users.resolver.opened.add(path)
+        if not self._training.may(path):
+            return False
         module = self._users.resolver.module(path)
         return module is None or any(
             not SPEAK.isdisjoint(signs) and not (name and self._unnamed.holds(module, name))
             for name, signs in self._training.signs(module).items()
         )
-
-    def _noted(self, found: str, home: str, words: Iterable[str]) -> str:
-        """A file that was found below a folder, with what that rests on: the file, or that none there says any of some words."""
-        users = self._users
-        if found:
-            users.resolver.opened.add(found)
-        else:
-            users.asked.add(ANYWHERE)
-            users.index.sought.update((home, word) for word in words)
-        return found
 
 
 def _texts(code: Code) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 
 from detlint.checks.match import Matcher
@@ -45,13 +44,7 @@ def puts_names_together(
         tops = {place.function.outermost.name for place in places}
         return any(not (idle is not None and top and idle(path, top)) for top in tops)
 
-    doing = next(filter(comes, (module.path, *importers)), None)
-    if doing is not None:
-        users.resolver.opened.add(doing)  # whatever the others do
-        return True
-    users.resolver.opened.update(importers)
-    users.asked.add(os.path.basename(module.path).partition(".")[0])  # whoever comes to import the file may do so too
-    return False
+    return any(map(comes, (module.path, *importers)))
 
 
 class Unused:
@@ -125,7 +118,6 @@ class Unused:
         if saying is None:
             return False
         for path in dict.fromkeys([module.path, *saying]):
-            self._resolver.opened.add(path)
             home, code = self._resolver.module(path), self._resolver.code(path)
             if home is None or code is None:
                 return False
@@ -186,12 +178,9 @@ class Unused:
         """
         if not name:
             return False
-        self._users.asked.add(name)
         if self._users.mentions(module.path, name) != times:
             return False
-        importers = self._users.importers(module.path)
-        self._resolver.opened.update(importers)
-        return not any(self._users.mentions(path, name) for path in importers)
+        return not any(self._users.mentions(path, name) for path in self._users.importers(module.path))
 
 
 def _loops(top: Body) -> bool:

@@ -30,11 +30,11 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
+from detlint.db import Memo
 from detlint.facts.model import Either, Member
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
 from detlint.model.uses import Users
-from detlint.program.answers import Answers
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
 from detlint.program.resolve import Module
@@ -80,9 +80,9 @@ class Verdicts:
         self._leftover = Leftover(matcher, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.may_train_in)
         self._device_tests = device_tests
-        self._never: Answers[bool] = Answers(users)
-        self._always: Answers[bool] = Answers(users)
-        self._steady: Answers[bool] = Answers(users)
+        self._never: Memo[bool] = Memo(users.db)
+        self._always: Memo[bool] = Memo(users.db)
+        self._steady: Memo[bool] = Memo(users.db)
         self._unread = UnreadObjects(self._resolver, self.silence.callers, self._makes_object)
         self._milder = Milder(
             matcher,

@@ -21,9 +21,10 @@ The room knows nothing of Python code, and asks no other room.
 
 from detlint.db.database import Database
 from detlint.db.errors import Changed, CycleError, UnsettledError
+from detlint.db.memo import Memo
 from detlint.db.query import Mark, Query, Source, mark, query, source
 from detlint.db.storage import Storage
 
 __all__ = [
-    "Changed", "CycleError", "Database", "Mark", "Query", "Source", "Storage", "UnsettledError", "mark", "query", "source",
+    "Changed", "CycleError", "Database", "Mark", "Memo", "Query", "Source", "Storage", "UnsettledError", "mark", "query", "source",
 ]  # fmt: skip

@@ -75,6 +75,7 @@ class Database:
         self._touched: set[int] = set()
         """The marks that were touched since the last revision began."""
         self._process = os.getpid()
+        self._shared: dict[tuple[int, ...], dict[int, None]] = {}
 
     # --- asking ---
 
@@ -313,6 +314,30 @@ class Database:
             self._touched |= nodes
             self._dirty = True
 
+    def resting_on(self, marks: Iterable[tuple[Mark[...], Key]]) -> list[Name]:
+        """The questions whose answers rest on some marks by themselves, and may hold; others are computed again."""
+        graph = self._graph
+        nodes = {node for one, key in marks if (node := graph.find(digest(one.text(key)))) is not None}
+        askers = [node for node in graph.askers(nodes) if node not in graph.red] if nodes else []
+        graph.red.update(node for node in askers if self._name(node) is None)
+        return [name for node in askers if (name := self._name(node)) is not None]
+
+    def restate(self, name: Name, value: Any) -> None:
+        """Give an answer the value that it would have if it was computed again, or None: that isn't known. It counts from the next
+        revision on."""
+        asked, key = name
+        text = asked.text(key)
+        node = self._graph.find(digest(text))
+        assert node is not None
+        self._table(asked).pop(key, None)
+        self._held.pop(node, None)
+        if value is None:
+            self._graph.red.add(node)
+        else:
+            data = asked.encode(value)
+            self._put(digest(text), print_of(text, data), self._graph.needs[node])
+            self._keep(node, text, data)
+
     def marked(self, asked: Mark[...]) -> Iterator[Key]:
         """The keys of a mark that answers may rest on."""
         for text in self._graph.marks.values():
@@ -329,13 +354,23 @@ class Database:
         self._dirty = True
 
     @contextlib.contextmanager
-    def unnoted(self) -> Iterator[None]:
-        """Let what is asked meanwhile be nothing that somebody rests on."""
+    def noting(self) -> Iterator[dict[int, None]]:
+        """Note apart what is asked meanwhile: whoever asks for it doesn't rest on it by that."""
         outer, self.asked = self.asked, {}
         try:
-            yield
+            yield self.asked
         finally:
             self.asked = outer
+
+    def shared(self, noted: dict[int, None]) -> dict[int, None]:
+        """What something rests on; equal ones are the same object, as most answers rest on what others do."""
+        return self._shared.setdefault(tuple(noted), noted)
+
+    def number(self, asked: Mark[...], *key: str) -> int:
+        """A number for a mark, in this process: `db.asked[number] = None` asks for it, too, where that has to be fast."""
+        with self.noting() as noted:
+            asked(self, *key)
+        return next(iter(noted))
 
     @property
     def aside(self) -> bytes:

@@ -22,6 +22,7 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.files import read as read_file
 from detlint.files import read_with_status
 from detlint.ir.code import Code
+from detlint.ir.records import FileIR
 from detlint.ir.storage import decode as ir_of
 from detlint.ir.storage import encode as encode_ir
 from detlint.ir.words import Words, of_code, of_text
@@ -245,6 +246,16 @@ class Store(msgspec.Struct):
             encoded = (b"" if is_yaml(path) else self._read(file)[1].words) or of_text(file.read()).encode()
             self.fresh[file.key + OF_WORDS] = encoded
         return words_of(encoded)
+
+    def known_ir(self, key: bytes) -> FileIR | None:
+        """The IR that was made before, by the key of its file."""
+        encoded = self._row(key + OF_IR)
+        return ir_of(encoded) if encoded else None
+
+    def known_words(self, key: bytes) -> Words | None:
+        """Names that were read before, by the key of their file."""
+        encoded = self._row(key + OF_WORDS)
+        return words_of(encoded) if encoded else None
 
     def _row(self, key: bytes) -> bytes | None:
         found = self.fresh.get(key)

@@ -63,6 +63,12 @@ def span_of(ir: FileIR, function: int, at: int) -> Span:
     return line, begin, line + heights[place], begin + widths[place]
 
 
+def lines_of(ir: FileIR) -> tuple[list[object], list[int]]:
+    """Where the ops of a file stand: all but the lines, and the lines."""
+    starts, (lines, begins, heights, widths) = _columns(ir.spans)
+    return [starts, begins, widths], [*lines, *map(add, lines, heights)]
+
+
 def encoded_ops(ops: Sequence[tuple[int, ...]]) -> msgspec.Raw:
     """The ops of a function, for `encoded_body`."""
     return msgspec.Raw(_ENCODER.encode(ops))

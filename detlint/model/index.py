@@ -8,10 +8,12 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from detlint import counters
+from detlint import counters, marks
+from detlint.db import Database
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words, hash_of
+from detlint.marks import Noted
 
 MANY: Final = 512
 """So often a file is taken to say a name whose code isn't there."""
@@ -27,6 +29,7 @@ class Index:
         paths: the program's files.
         words: the names of a file, None where it can't be read.
         code: the IR of a file, None where it has none.
+        db: is told what answers rest on.
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class Index:
         paths: Collection[str],
         words: Callable[[str], Words | None],
         code: Callable[[str], Code | None],
+        db: Database,
     ) -> None:
         self._bytes = read
         self._paths = paths
@@ -45,9 +49,9 @@ class Index:
         self._table: dict[int, array[int]] | None = None
         """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
-        self.sought: set[tuple[str, str]] = set()
-        """The words that were looked for, and how the paths begin of the files that they were looked for in, until it is cleared:
-        whoever says one of them there may name something by it."""
+        self._db = db
+        self.sought: Noted[tuple[str, str]] = Noted(db, marks.saying)
+        """How the paths begin of the files that words were looked for in, and the words."""
 
     def has(self, path: str) -> bool:
         """Whether a file is one of the program's."""
@@ -77,7 +81,7 @@ class Index:
         """Note which files have which names, if the program is too large to ask all of them for each."""
         if self._table is None:
             self._table = {}
-            for number, path in enumerate(self.below("")):
+            for number, path in enumerate(self.all_below("")):
                 words = self.words(path)
                 for word in words.names if words is not None else ():
                     self._table.setdefault(word, array("I")).append(number)
@@ -112,13 +116,18 @@ class Index:
 
     def mentions(self, path: str, name: str) -> int:
         """How often the code of a file has a name, and its constants spell it; often, where it can't be read, or is no Python."""
-        if not self.has_name(path, name):
+        if not self.says(path, name):
             return 0
         code = self._code_of(path)
         return code.mentions[name] if code is not None else MANY
 
     def below(self, folder: str) -> Iterator[str]:
         """The program's files below a folder, in order."""
+        marks.below(self._db, folder.rstrip(os.sep))
+        return self.all_below(folder)
+
+    def all_below(self, folder: str) -> Iterator[str]:
+        """The same, without a note that they were asked for."""
         return (self._sorted[number] for number in self._span(folder))
 
     def _span(self, folder: str) -> range:

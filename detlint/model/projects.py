@@ -7,12 +7,15 @@ a part of something that isn't there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
+from detlint import marks
+from detlint.db import Memo
 from detlint.facts.model import Member, Ref, Result, Value
 from detlint.folders import INIT, packages_around
+from detlint.marks import Noted
 from detlint.model.index import Index
 from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
@@ -20,8 +23,6 @@ from detlint.program.resolve import Module, Resolver
 
 MANY: Final = 200
 """A package that more files than that import is not looked through for those that have a name from it."""
-ANYWHERE: Final = ""
-"""Stands among the names that were asked for where such a package was left out: any import may make it another."""
 SETUP: Final = "setup.py"
 """The script that installs a package: others run that."""
 _WAYS_TO_RUN: Final = ("run_line_magic", "import_ipynb", "importnb", "nbimporter", "testbook")
@@ -41,44 +42,36 @@ class Projects:
         self, resolver: Resolver, importers: Callable[[str], Sequence[str]], index: Index, sinks: Sinks
     ) -> None:
         self.resolver = resolver
-        self.importers = importers
+        self.db = resolver.db
+        self._importers = importers
         self.index = index
         self.sinks = sinks
-        self.asked: set[str] = set()
-        """The names that were asked for, until it is cleared: whoever mentions one of them may use it."""
-        self._shared: dict[frozenset[str], frozenset[str]] = {}
-        self._said_to_be: dict[str, str] = {}
+        self.asked: Noted[str] = Noted(self.db, marks.users)
+        """The names that were asked for: whoever mentions one of them may use it."""
+        self._said_to_be: Memo[str] = Memo(self.db)
         """File -> the first one that imports something of its name."""
-        self._running: dict[str, list[str]] = {}
+        self._running: Memo[list[str]] = Memo(self.db)
         """Folder -> the notebooks below that run others."""
         self._starting: dict[str, str] = {}
         """Folder -> the first file in it in which a run starts."""
-        self._projects: dict[str, bool] = {}
+        self._projects: Memo[bool] = Memo(self.db)
         """Folder -> whether it is a project by itself, as `home` asks."""
 
-    def shared(self, names: Iterable[str]) -> frozenset[str]:
-        """Some files or names; equal ones are the same object, as most answers rest on what others do."""
-        found = frozenset(names)
-        return self._shared.setdefault(found, found)
+    def importers(self, path: str) -> Sequence[str]:
+        """The files that import a file, sorted."""
+        marks.importers(self.db, path)
+        return self._importers(path)
 
     def is_imported(self, module: Module) -> bool:
         """Whether another file imports a module."""
         file = module.path.rpartition(os.sep)[2]
         if file == "__init__.py":
             return True  # each file of the package does, in a way
-        self.asked.add(file.partition(".")[0])
-        importers = self.importers(module.path)
-        self.resolver.opened.update(importers[:1])
-        return bool(importers)
+        return bool(self.importers(module.path))
 
     def is_said_to_be_imported(self, module: Module) -> bool:
         """Whether a file near a module imports something of its name: where scripts are run from decides what that is."""
-        if module.path not in self._said_to_be:
-            self._said_to_be[module.path] = self._naming_file(module)
-        stem, path = self._stem(module), self._said_to_be[module.path]
-        self.index.sought.add((self.home(module), stem))
-        self.resolver.opened.update({path} - {""})
-        return bool(path)
+        return bool(self._said_to_be.of(module.path, lambda: self._naming_file(module), ""))
 
     def may_be_imported(self, module: Module, name: str) -> bool:
         """Whether a definition of a module may be had from it by another file: one imports it, or something of its name, and says
@@ -87,27 +80,22 @@ class Projects:
         if self.is_imported(module) or not (name and stem.isascii() and name.isascii()):
             return True
         naming = self.index.importing(stem, self.home(module))
-        found = next((path for path in naming if path != module.path and self.index.says(path, name)), "")
-        self.index.sought.add((self.home(module), name))
-        self.resolver.opened.update({found} - {""})
-        return bool(found)
+        return any(path != module.path and self.index.says(path, name) for path in naming)
 
     def is_run_by_notebook(self, module: Module, name: str) -> bool:
         """Whether a notebook runs another one (`%run lesson.ipynb`), and says the name of a definition of that."""
         if not module.facts.cells:
             return False
         home, stem = self.home(module), self._stem(module)
-        if home not in self._running:
-            notebooks = filter(is_notebook, self.index.below(home))
-            self._running[home] = [
-                path for path in notebooks if any(self.index.has_name(path, w) for w in _WAYS_TO_RUN)
-            ]
-        self.index.sought.update((home, word) for word in _WAYS_TO_RUN)
-        running = [path for path in self._running[home] if path != module.path]
-        self.resolver.opened.update(running)
+        notebooks = self._running.of(home, lambda: [*self._running_others(home)], [])
+        running = [path for path in notebooks if path != module.path]
         if not running or not (name.isascii() and stem.isascii()):
             return bool(running)
-        return any(self.index.has_name(path, stem) and self.index.has_name(path, name) for path in running)
+        return any(self.index.says(path, stem) and self.index.says(path, name) for path in running)
+
+    def _running_others(self, folder: str) -> Iterator[str]:
+        """The notebooks below a folder that run others."""
+        return filter(is_notebook, self.index.saying_any(_WAYS_TO_RUN, folder))
 
     def _naming_file(self, module: Module) -> str:
         """The first file that imports something of a module's name; "" for none."""
@@ -131,7 +119,6 @@ class Projects:
         """Whether all that a file imports of a module's name is one of a package of another name than the module's folder, and is
         found there: `from readers.data import Data` is none of a `data.py` beside the script."""
         other = self.resolver.module(path)
-        self.resolver.opened.add(path)  # whatever it says then
         folder = os.path.basename(os.path.dirname(module.path))
         said = [name for name in other.facts.imports if stem in name.split(".")] if other is not None else []
         for name in said:
@@ -155,8 +142,6 @@ class Projects:
         importers = self.importers(module.path)
         if len(importers) > MANY:
             return None
-        self.resolver.opened.update(importers)
-        self.asked.add(ANYWHERE)
         folder = self.home(module) if anywhere else ""
         outside = (p for p in importers if not (anywhere and p.startswith(folder)) and self.index.says(p, word))
         return chain(self.index.saying(word, folder) if anywhere else (), outside)
@@ -169,23 +154,18 @@ class Projects:
         inside = self._packages(folder)
         for package in inside:
             if self._starts(package) and self._is_for_itself(package):
-                self.asked.add(ANYWHERE)
-                self.resolver.opened.add(self._starts(package))
                 return package + os.sep
         nearest = folder = os.path.dirname(inside[-1] if inside else folder)
         while folder.startswith(root + os.sep) and not self._starts(folder):
             folder = os.path.dirname(folder)
         if not self._starts(folder):
-            self.asked.add(ANYWHERE)
             while nearest.startswith(root + os.sep) and not self._is_project(nearest):
                 nearest = os.path.dirname(nearest)
             folder = nearest if nearest.startswith(root + os.sep) else folder
-        self.resolver.opened.update({self._starts(folder)} - {""})
         return folder + os.sep
 
     def runs_at_home(self, module: Module) -> bool:
         """Whether a run starts in the folder of what belongs to a module: else that is part of something which isn't there."""
-        self.asked.add(ANYWHERE)
         return bool(self._starts(self.home(module).rstrip(os.sep)))
 
     def project(self, module: Module) -> str:
@@ -194,15 +174,12 @@ class Projects:
         folder = os.path.dirname(module.path)
         if self.package(module) or not self._starts(folder):
             return self.home(module)
-        self.asked.add(ANYWHERE)
-        self.resolver.opened.add(self._starts(folder))
         return folder + os.sep
 
     def around(self, module: Module) -> str:
         """The folder of all that may come to a module out of sight: its home, and as far as runs start in the folders around it;
         "" if none surely does so, or if something beside that folder imports a name which may be one of its folders."""
         folder, root = self.home(module).rstrip(os.sep), self.resolver.modules.root
-        self.asked.add(ANYWHERE)
         while folder.startswith(root + os.sep) and self._starts(os.path.dirname(folder)):
             folder = os.path.dirname(folder)
         inside = (path for path in self.index.below(folder) if os.path.dirname(path) == folder)
@@ -222,7 +199,6 @@ class Projects:
                     continue
                 nearer = [*_up(os.path.dirname(path), above)]
                 if any(self._may_be_in(around, full) and not self._may_be_in(nearer, full) for full in said):
-                    self.resolver.opened.add(path)
                     return True
         return False
 
@@ -253,18 +229,20 @@ class Projects:
 
     def _is_project(self, folder: str) -> bool:
         """Whether a run starts in a folder of a folder, and no file outside imports anything of that one."""
-        if folder not in self._projects:
-            inside = [*self.index.below(folder)]
-            below = {os.path.dirname(path) for path in inside if os.path.dirname(os.path.dirname(path)) == folder}
-            self._projects[folder] = any(map(self._starts, sorted(below))) and all(
-                importer.startswith(folder + os.sep) for path in inside for importer in self.importers(path)
-            )
-        return self._projects[folder]
+        return self._projects.of(folder, lambda: self._stands_alone(folder), False)
+
+    def _stands_alone(self, folder: str) -> bool:
+        inside = [*self.index.below(folder)]
+        below = {os.path.dirname(path) for path in inside if os.path.dirname(os.path.dirname(path)) == folder}
+        return any(map(self._starts, sorted(below))) and all(
+            importer.startswith(folder + os.sep) for path in inside for importer in self.importers(path)
+        )
 
     def _starts(self, folder: str) -> str:
         """The first file of a folder itself in which a run starts; "" for none."""
+        marks.starting(self.db, folder)
         if folder not in self._starting:
-            inside = (path for path in self.index.below(folder) if os.path.dirname(path) == folder)
+            inside = (path for path in self.index.all_below(folder) if os.path.dirname(path) == folder)
             heads = ((path, self.resolver.modules.head(path)) for path in inside)
             self._starting[folder] = next((path for path, head in heads if head is not None and head.starts), "")
         return self._starting[folder]
@@ -273,7 +251,6 @@ class Projects:
         """The files in which following back who imports a file ends, itself where nothing does; None where too many do."""
         waiting, seen, ends = [path], {path}, list[str]()
         for other in waiting:
-            self.resolver.opened.add(other)
             importers = self.importers(other)
             new = [importer for importer in importers if importer not in seen]
             if len(seen) + len(new) > MANY:
@@ -283,12 +260,18 @@ class Projects:
             ends += () if importers else (other,)
         return ends
 
+    def begins(self, path: str) -> str:
+        """How a run may start in a file, as its head says; "" where none does."""
+        marks.starting(self.db, os.path.dirname(path))
+        head = self.resolver.modules.head(path)
+        return head.starts if head is not None else ""
+
     def starts(self, path: str) -> bool:
         """Whether a run may start in a file: it has a `__main__` block, or its top level does something for its own sake, or calls
         what the program has, whatever becomes of what that gives, where nothing imports it (`print(evaluate())`)."""
-        head = self.resolver.modules.head(path)
-        if head is None or head.starts != "script":
-            return head is not None and head.starts != ""
+        how = self.begins(path)
+        if how != "script":
+            return how != ""
         module = self.resolver.module(path)
         top = [site for site in module.sites if site.function == 0] if module is not None else []
         if module is None or any(

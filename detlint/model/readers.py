@@ -69,7 +69,6 @@ class Readers:
                 return True
         for path in saying:
             if path not in first and self._reads(path, own, name, counts):
-                self._resolver.opened.add(path)
                 return True
         return inside and self._is_read_farther_away(module, own, name, counts)
 
@@ -87,12 +86,10 @@ class Readers:
         first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
         near = dict.fromkeys([*first, *saying])
         for path in near:
-            self._resolver.opened.add(path)
             if any(of != own and self._is_related(path, of, own) for of in self._reading_itself(path, name)):
                 return True
         for path in self._users.saying(module, name) or ():
             if path not in near and any(self._is_akin(of, own) for of in self._reading_itself(path, name)):
-                self._resolver.opened.add(path)
                 return True
         return False
 
@@ -107,7 +104,6 @@ class Readers:
             return True
         own = f"{module.path}::{owner}"
         for path in dict.fromkeys([module.path, *saying]):
-            self._resolver.opened.add(path)
             for function, value in self._users.writers.setting(self._users.meanings, path, name):
                 body = function.receiver(function.meant(value))
                 itself = body is not None and f"{path}::{body.qualified}" == own
@@ -150,7 +146,6 @@ class Readers:
                     called = any(function.ops[use.op][0] == op.CALL and use.place == 1 for use in function.users[at])
                     read = called and base >= 0 and not of_tensors and self._may_be_handed(path, function, base, own)
                 if read and (counts is None or counts(path, function, at)):
-                    self._resolver.opened.add(path)
                     return True
         return False
 
@@ -202,10 +197,9 @@ class Readers:
                 if name not in self._frameworks and not name.startswith(KNOWN):
                     return False
                 continue
-            body = self._resolver.known(path).classes.get(inside)
+            body = self._resolver.looked_into(path).classes.get(inside)
             if body is None or not self._resolver.knows_bases(name):
                 return False
-            self._resolver.opened.add(path)
             if name not in self._asking:
                 code = self._code(path)
                 bodies = code.by_name.get(inside, ()) if code is not None else ()

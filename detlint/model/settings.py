@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from detlint.db import Memo
 from detlint.facts.model import Instance, Member, Param, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
@@ -17,7 +18,6 @@ from detlint.ir.writes import OWN, Writes
 from detlint.model.meaning import Meaning
 from detlint.model.places import call_of, point_of
 from detlint.model.uses import Use, Users
-from detlint.program.answers import Answers
 from detlint.program.resolve import Module, Resolver
 
 READS: Final = frozenset({
@@ -51,8 +51,8 @@ class Settings:
     def __init__(self, users: Users) -> None:
         self._users = users
         self._resolver = users.resolver
-        self._parameters: Answers[bool] = Answers(users)
-        self._classes: Answers[bool] = Answers(users)
+        self._parameters: Memo[bool] = Memo(users.db)
+        self._classes: Memo[bool] = Memo(users.db)
 
     def holds(self, module: Module, value: Value | None, inside: str) -> bool:
         """Whether a value of a function, as facts have it, is a table of settings.

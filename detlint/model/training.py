@@ -114,6 +114,7 @@ class Training:
 
     def signs(self, module: Module) -> Signs:
         """What is done in the parts of a file."""
+        self._resolver.opened.add(module.path)
         if module.path not in self._known:
             self._known[module.path] = self._found(module) if self.may(module.path) else {}
         return self._known[module.path]
@@ -131,7 +132,6 @@ class Training:
             other, top = self._resolver.module(path), inside.partition(".")[0]
             if other is None or len(waiting) > MOST_LED_TO:
                 return len(waiting) > MOST_LED_TO
-            self._resolver.opened.add(path)
             if not SPEAK.isdisjoint(self.signs(other).get(top, ())):
                 return True
             waiting += dict.fromkeys(named for named in self._refers(other, top) if named not in waiting)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -27,7 +26,7 @@ from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
 from detlint.model.index import Index
 from detlint.model.meaning import MOST_FILES, Meanings
-from detlint.model.projects import ANYWHERE, MANY, Projects
+from detlint.model.projects import MANY, Projects
 from detlint.model.sinks import Sinks
 from detlint.program.resolve import Module, Resolver
 
@@ -68,9 +67,8 @@ class _Search(msgspec.Struct):
 
     steps: Iterator[list[Use]] | None = None
     found: list[Use] = []
-    looked_into: AbstractSet[str] = set()
-    asked: AbstractSet[str] = set()
-    """The names that were asked for."""
+    noted: dict[int, None] = {}
+    """What it rests on."""
     done: bool = False
     hidden: bool = False
     """Whether there may be uses although none is found."""
@@ -100,6 +98,7 @@ class Users(Projects):
 
     def dynamic(self, path: str) -> Dynamic | None:
         """By what a file comes to definitions without their names; None for one that is no Python, or can't be read."""
+        self.resolver.opened.add(path)
         return self._dynamic(path)
 
     def _asks(self, path: str) -> Dynamic | None:
@@ -107,9 +106,12 @@ class Users(Projects):
         return Dynamic(meaning) if meaning is not None else None
 
     def importers_saying(self, module: Module, word: str) -> Iterator[str]:
-        """The files that import a file and say a word, one by one; what is found out rests on them."""
+        """The files that import a file and say a word, one by one; what is found out rests on what they say."""
         self.asked.add(word)
-        return (path for path in self.importers(module.path) if self.index.has_name(path, word))
+        for path in self.importers(module.path):
+            if self.index.has_name(path, word):
+                self.resolver.opened.add(path)
+                yield path
 
     def of(self, module: Module, name: str) -> list[Use] | None:
         """All uses of a function or class of a module; None where those that there may be can't be found.
@@ -128,8 +130,7 @@ class Users(Projects):
             search.steps = self._found(search, module, name, name.rpartition(".")[2])
         number = 0
         while True:
-            self.resolver.opened.update(search.looked_into)
-            self.asked.update(search.asked)
+            self.db.asked.update(search.noted)
             yield from search.found[number:]
             number = len(search.found)
             if search.done:
@@ -138,16 +139,13 @@ class Users(Projects):
 
     def _look_on(self, search: _Search) -> None:
         """Look into one more file."""
-        before, self.asked = self.asked, set()
-        with self.resolver.looking() as files:
+        with self.db.noting() as noted:
             more = next(search.steps or iter(()), None)
-            search.looked_into |= files
-        search.asked |= self.asked
-        self.asked = before
+        search.noted |= noted
         search.found += more or ()
         search.done = more is None
         if search.done:  # most look into all that import a package
-            search.looked_into, search.asked = self.shared(search.looked_into), self.shared(search.asked)
+            search.noted = self.db.shared(search.noted)
 
     def within(self, module: Module, name: str) -> list[Use]:
         """The uses of a definition in its own file."""
@@ -177,7 +175,6 @@ class Users(Projects):
                     carriers.append(path)
                 yield uses
         if bounded:
-            self.asked.add(ANYWHERE)
             search.hidden = not search.found
             yield [_unseen(module)] if search.hidden else []
 

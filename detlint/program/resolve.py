@@ -7,7 +7,6 @@ spelling; a definition of the program is `Ref("<file>::<name in the file>")`. `N
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import product
 from typing import Final
@@ -15,6 +14,7 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import Catalog, Framework
+from detlint.db import Database
 from detlint.facts.model import (
     ANY,
     GETATTR,
@@ -49,6 +49,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, MOST_DEFINITIONS, Missing, chosen, is_collection, join, over
 from detlint.ir.code import Code
+from detlint.marks import Noted, body
 from detlint.model.arguments import CallArgument, returned
 from detlint.model.exports import GETTER, lazy
 from detlint.model.modules import Modules
@@ -72,16 +73,17 @@ class Module(msgspec.Struct, eq=False):
     """What the names of its own definitions begin with."""
     scope: int
     """Where it imports from, as `Modules.scope` says."""
+    db: Database
+    mark: int
+    """The number of the mark that stands for what it says: whoever asks for that rests on it."""
     functions: dict[str, Function] = {}
     classes: dict[str, Class] = {}
-    opened: set[str] = set()
-    """Shared by a program's modules: the paths of those whose body was asked for."""
     _body: Body | None = None
 
     @property
     def body(self) -> Body:
         """What happens in the file; decoded when first asked for."""
-        self.opened.add(self.path)
+        self.db.asked[self.mark] = None
         if self._body is None:
             self._body = decode_body(self.facts)
         return self._body
@@ -148,9 +150,11 @@ class Resolver:
 
     Args:
         says: whether a file has a word in it, as part of another one too.
+        db: is told what answers rest on.
     """
 
-    def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool]) -> None:
+    def __init__(self, modules: Modules, catalog: Catalog, says: Callable[[str, str], bool], db: Database) -> None:
+        self.db = db
         self.modules = modules
         self.says = says
         self.catalog = catalog
@@ -180,21 +184,10 @@ class Resolver:
         """The classes of what layers of the program give when they are called."""
         self._imported: dict[str, list[Module]] = {}
         self._busy: set[object] = set()
-        self.opened: set[str] = set()
-        """The files whose bodies were asked for, until it is cleared."""
+        self.opened: Noted[str] = Noted(db, body)
+        """The files that were looked into."""
         self.missed: set[str] = set()
         """The names that files were asked for and don't define themselves: to define one may be news to who asked."""
-
-    @contextmanager
-    def looking(self) -> Iterator[set[str]]:
-        """Note the files whose bodies are asked for meanwhile: an answer that is remembered has to be known with them, since
-        who is given it later depends on them too."""
-        before = self.opened.copy()
-        self.opened.clear()
-        try:
-            yield self.opened
-        finally:
-            self.opened.update(before)
 
     # -- modules and names --------------------------------------------------------------------------------------
 
@@ -205,7 +198,8 @@ class Resolver:
             module = None
             if facts is not None and facts.problem is None:
                 prefix, scope = f"{facts.module}.", self.modules.scope(path)
-                module = Module(path, len(self._numbered), facts, prefix, scope, opened=self.opened)
+                mark = self.db.number(body, path)
+                module = Module(path, len(self._numbered), facts, prefix, scope, self.db, mark)
                 module.functions = {f.name: f for f in facts.functions if f.name}
                 module.classes = {c.name: c for c in facts.classes}
             self.by_path[path] = module
@@ -216,6 +210,11 @@ class Resolver:
         """The IR of a file; None where there is none."""
         self.opened.add(path)
         return self.modules.code(path)
+
+    def looked_into(self, path: str) -> Module:
+        """The module that a normal name begins with, for whoever goes by what it defines."""
+        self.opened.add(path)
+        return self.known(path)
 
     def known(self, path: str) -> Module:
         """The module that a normal name begins with."""

@@ -1,0 +1,118 @@
+"""Edits that only move lines, or change comments: what was found out stays as it is, and stands somewhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+import msgspec
+
+from detlint.checks.finding import Finding
+from detlint.facts.model import Facts, Span, decode_body
+from detlint.ir.records import FileIR
+from detlint.ir.storage import lines_of
+
+Lines = Mapping[int, int]
+"""Lines in which something of a file stands -> where that stands now."""
+LINE = "line "
+"""Is in what names a line in so many words."""
+
+
+class Said(NamedTuple):
+    """What was read of a file."""
+
+    facts: Facts
+    ir: FileIR
+
+
+def lines_moved(then: Said, now: Said) -> Lines | None:
+    """Where the lines are that an edit has moved, each as a whole and in the same order; None where it has changed anything else that is
+    read of a file."""
+    comparison = _Comparison()
+    try:
+        same = (
+            comparison.same(then.facts, now.facts)
+            and comparison.same(decode_body(then.facts), decode_body(now.facts))
+            and comparison.same_code(then.ir, now.ir)
+        )
+    except RecursionError:
+        return None
+    lines = [new for _, new in sorted(comparison.lines.items())]
+    return comparison.lines if same and all(one < other for one, other in pairwise(lines)) else None
+
+
+class _Comparison:
+    """Compares what was read of two texts, but for the lines in which it stands."""
+
+    _ELSEWHERE = frozenset({"lines", "directives", "body"})
+    """What only the report asks of a file; and what is compared by itself."""
+
+    def __init__(self) -> None:
+        self.lines: dict[int, int] = {}
+
+    def same(self, one: object, other: object) -> bool:
+        """Whether two values are the same."""
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, Span) and isinstance(other, Span):
+            columns = (one.column, one.end_column) == (other.column, other.end_column)
+            return columns and self._moved(one.line, other.line) and self._moved(one.end_line, other.end_line)
+        if isinstance(one, msgspec.Raw) and isinstance(other, msgspec.Raw):
+            return bytes(one) == bytes(other)
+        if isinstance(one, msgspec.Struct):
+            names = (name for name in one.__struct_fields__ if name not in self._ELSEWHERE)
+            return all(self.same(getattr(one, name), getattr(other, name)) for name in names)
+        if isinstance(one, dict) and isinstance(other, dict):
+            return [*one] == [*other] and all(map(self.same, one.values(), other.values()))
+        if isinstance(one, tuple | list) and isinstance(other, tuple | list):
+            return len(one) == len(other) and all(map(self.same, one, other))
+        return one == other
+
+    def same_code(self, one: FileIR, other: FileIR) -> bool:
+        """Whether two files say the same."""
+        plain, there = (msgspec.structs.replace(ir, functions=(), spans=b"") for ir in (one, other))
+        if msgspec.msgpack.encode(plain) != msgspec.msgpack.encode(there) or len(one.functions) != len(other.functions):
+            return False
+        for then, now in zip(one.functions, other.functions, strict=True):
+            if msgspec.structs.replace(then, line=0) != msgspec.structs.replace(now, line=0):
+                return False
+            if then.parent >= 0 and not self._moved(then.line, now.line):  # that of a whole file is its first
+                return False
+        (columns, lines), (others, new) = lines_of(one), lines_of(other)
+        return columns == others and len(lines) == len(new) and all(map(self._moved, lines, new))
+
+    def _moved(self, line: int, to: int) -> bool:
+        return self.lines.setdefault(line, to) == to
+
+
+def moved(findings: list[Finding], files: Mapping[str, Lines]) -> list[Finding] | None:
+    """Findings with the places that they have now; None where one names lines in so many words.
+
+    Args:
+        files: where lines are in the files that were edited.
+    """
+    found = [_moved_finding(finding, files) for finding in findings]
+    known = [finding for finding in found if finding is not None]
+    return known if len(known) == len(found) else None
+
+
+def _moved_finding(finding: Finding, files: Mapping[str, Lines]) -> Finding | None:
+    places = [(finding.path, finding.span), *((step.path, step.span) for step in finding.steps)]
+    if not any(path in files for path, _ in places):
+        return finding
+    spans = [_moved_span(span, files.get(path)) for path, span in places]
+    said: Iterable[str] = (finding.message, finding.remedy, *(step.message for step in finding.steps))
+    if None in spans or any(LINE in text for text in said):
+        return None
+    span, *others = (span for span in spans if span is not None)
+    steps = (msgspec.structs.replace(step, span=there) for step, there in zip(finding.steps, others, strict=True))
+    return msgspec.structs.replace(finding, span=span, steps=tuple(steps))
+
+
+def _moved_span(span: Span, lines: Lines | None) -> Span | None:
+    if lines is None:
+        return span
+    if span.line not in lines or span.end_line not in lines:
+        return None
+    return Span(lines[span.line], span.column, lines[span.end_line], span.end_column)
