@@ -70,6 +70,8 @@ class Operators(Names):
             return None
         if base == Ref("sys.modules") and self.dotted(operation[2]) == "__name__":
             return Ref(self.prefix)
+        if base == Ref("sys.modules") and type(key) is Const and type(key.value) is str:
+            return Ref(key.value)
         whole = without_table(base)
         if whole is not None:
             named = type(key) is Const and type(key.value) is str
