@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from detlint.db import Database, Storage, mark, query
+from detlint.db import Database, Memo, Storage, mark, query
 
 TEXTS: dict[str, str] = {}
 RUN: list[str] = []
@@ -147,3 +147,33 @@ def test_names_that_are_no_text(tmp_path: Path) -> None:
     assert length(db, name) == 4
     db.save()
     assert length(opened(tmp_path), name) == 4
+
+
+def test_who_is_given_what_is_remembered_rests_on_what_it_rests_on() -> None:
+    db = Database()
+    memo: Memo[int] = Memo(db)
+
+    def found() -> int:
+        text(db, "a")
+        return memo.of("inner", lambda: len(TEXTS["a"]), 0) + memo.of("outer", found, 7)
+
+    with db.noting() as first:
+        assert memo.of("outer", found, 7) == 8
+    with db.noting() as second:
+        assert memo.of("outer", found, 7) == 8
+    assert first == second == {db.number(text, "a"): None}
+
+
+def test_an_answer_that_is_restated_is_not_computed_again(tmp_path: Path) -> None:
+    db = opened(tmp_path)
+    assert total(db) == 3
+    db.save()
+    db = opened(tmp_path)
+    assert [asked.name.rpartition(".")[2] for asked, _ in db.resting_on([(text, ("a",))])] == ["length"]
+    db.restate((length, ("a",)), 10)
+    db.refresh()
+    assert (length(db, "a"), RUN) == (10, [])
+    assert (total(db), RUN) == (12, ["total"])
+    db.restate((length, ("a",)), None)
+    db.refresh()
+    assert (total(db), RUN) == (3, ["total", "a", "total"])

@@ -76,6 +76,8 @@ class Database:
         """The marks that were touched since the last revision began."""
         self._process = os.getpid()
         self._shared: dict[tuple[int, ...], dict[int, None]] = {}
+        self._restated: set[int] = set()
+        """The answers that were given another value since the last revision began."""
 
     # --- asking ---
 
@@ -288,6 +290,10 @@ class Database:
         self._note_roots()
         self._begun = True
         graph = self._graph
+        if self._restated:
+            graph.red.update(graph.askers(self._restated))
+            self._restated.clear()
+        self._shared.clear()
         self._suspect = {*graph.sources}
         changed = [node for node in graph.sources if (name := self._name(node)) and self._look(node, *name)]  # type: ignore[arg-type]
         unseen = self._suspect
@@ -337,6 +343,7 @@ class Database:
             data = asked.encode(value)
             self._put(digest(text), print_of(text, data), self._graph.needs[node])
             self._keep(node, text, data)
+            self._restated.add(node)
 
     def marked(self, asked: Mark[...]) -> Iterator[Key]:
         """The keys of a mark that answers may rest on."""
