@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -73,4 +74,8 @@ def way_of(runs: Runs) -> Way:
 
 
 def _digest(passages: Sequence[Passage]) -> bytes:
-    return xxhash.xxh3_64_digest(_ENCODER.encode(passages))
+    try:
+        packed = _ENCODER.encode(passages)
+    except UnicodeEncodeError:  # the name of some file is no text
+        packed = json.dumps(msgspec.to_builtins(passages, order="deterministic")).encode()
+    return xxhash.xxh3_64_digest(packed)

@@ -139,11 +139,11 @@ def test_an_import_that_failed_is_mended(project: Callable[..., Path], file: str
     root = project(**files)
     age(root, 0)
     only = ("--select", "DET406", "--cache-dir", "cache")
-    _, before = json.loads(report(*only))
+    (before,) = json.loads(report(*only))
     assert before["severity"] == "note"
     (root / file).write_text(now)
     age(root, 1)
-    _, after = json.loads(report(*only))
+    (after,) = json.loads(report(*only))
     assert after["severity"] == "warning"
     (root / file).write_text(files.get(file, "raise ImportError\n"))
     age(root, 2)
