@@ -9,8 +9,8 @@ from detlint.db import Memo
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 
 class ByText:

@@ -17,8 +17,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import REST
 from detlint.model.meaning import Meaning
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 _DEEPEST: Final = 4

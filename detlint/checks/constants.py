@@ -56,11 +56,11 @@ from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
+from detlint.model.resolve import Module
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.model.uses import Use, Users
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
-from detlint.program.resolve import Module
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""

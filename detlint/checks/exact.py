@@ -19,8 +19,8 @@ from detlint.ir.code import Function
 from detlint.ir.places import Place
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
+from detlint.model.resolve import Module
 from detlint.model.uses import Callers, Use
-from detlint.program.resolve import Module
 
 SUMS: Final = "whole"
 """Entries that except tensors of such a type add up, or multiply."""

@@ -18,8 +18,8 @@ from detlint.facts.model import (
 )
 from detlint.model.arguments import received
 from detlint.model.projects import MANY
+from detlint.model.resolve import Module, Resolver
 from detlint.model.uses import Use
-from detlint.program.resolve import Module, Resolver
 
 IMAGE: Final = 3
 """Channels of an image."""

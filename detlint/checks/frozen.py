@@ -18,9 +18,9 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.model.classes import may_derive
 from detlint.model.places import call_of, point_of
 from detlint.model.references import READERS, only_hints
+from detlint.model.resolve import Module
 from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 
 class Frozen:

@@ -11,9 +11,9 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.records import FUNCTION, KIND
 from detlint.ir.uses import Use
+from detlint.model.resolve import Resolver
 from detlint.model.settings import TABLES, makes_tables
 from detlint.model.truth import comparison, literal
-from detlint.program.resolve import Resolver
 
 _MAKES: Final = frozenset(
     {"dict", "update", "replace", "_replace", "evolve", "merge", "override", "copy", "model_copy", "from_dict"}

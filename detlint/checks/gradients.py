@@ -18,10 +18,10 @@ from detlint.facts.model import Const, Function, Member, Partial, Ref, Result, S
 from detlint.ir import ops as op
 from detlint.ir.places import Test
 from detlint.model.places import point_of
+from detlint.model.resolve import Module
 from detlint.model.training import Training
 from detlint.model.truth import denied
 from detlint.model.uses import Use, Users, words_in
-from detlint.program.resolve import Module
 
 EVALUATED: Final = 0
 """None are: it runs under `no_grad`, or where a layer doesn't train."""

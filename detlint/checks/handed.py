@@ -12,8 +12,8 @@ from detlint.facts.model import Const, Function, Items, Member, Param, Partial, 
 from detlint.model.callees import returned
 from detlint.model.flow import flags
 from detlint.model.places import point_of
+from detlint.model.resolve import Module
 from detlint.program.reach import HOST, TRAINING
-from detlint.program.resolve import Module
 
 if TYPE_CHECKING:
     from detlint.checks.match import Matcher

@@ -11,8 +11,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.model.arguments import NO_DEFAULT, CallArgument, bind
 from detlint.model.places import point_of
+from detlint.model.resolve import Module, Resolver
 from detlint.model.uses import Use
-from detlint.program.resolve import Module, Resolver
 
 _DEEPEST: Final = 3
 """So many functions may hand it on, one to the next."""

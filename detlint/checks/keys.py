@@ -34,8 +34,8 @@ from detlint.facts.model import (
 )
 from detlint.facts.model import Step as Taken
 from detlint.model.arguments import received
+from detlint.model.resolve import Module
 from detlint.program.reach import Place
-from detlint.program.resolve import Module
 
 CODE: Final = "DET116"
 _Way = tuple[tuple[int, int], ...]

@@ -15,8 +15,8 @@ from detlint.ir.code import Function
 from detlint.ir.uses import Use
 from detlint.model.readers import Readers
 from detlint.model.references import is_spelled
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _SETS_ANY: Final = frozenset({"__dict__", "__setattr__"})
 _SETS_BY_NAME: Final = frozenset({"setattr", "vars"})

@@ -17,7 +17,7 @@ from detlint.ir.uses import Use
 from detlint.model.flow import is_replaced
 from detlint.model.places import point_of
 from detlint.model.readers import Readers
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 Always = Callable[[Module, int, Test], bool]
 

@@ -9,8 +9,8 @@ from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Result
+from detlint.model.resolve import Module
 from detlint.program.reach import Place, Seeding, is_object
-from detlint.program.resolve import Module
 from detlint.program.values import Frame, Spot, Values
 
 

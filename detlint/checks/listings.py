@@ -23,9 +23,9 @@ from detlint.model import growth, order
 from detlint.model.growth import GROWS, WRITES, Grown
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.places import call_of
+from detlint.model.resolve import Module
 from detlint.model.uses import Callers
 from detlint.program.reach import is_object
-from detlint.program.resolve import Module
 
 # Methods that show what they are given, or only look at it, by their names.
 LOOKS: Final = frozenset({

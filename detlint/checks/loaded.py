@@ -8,9 +8,9 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.facts.model import Function, Member, is_made_by, surely
+from detlint.model.resolve import Module
 from detlint.model.uses import Use, Users
 from detlint.program.following.state import LOADS_WEIGHTS
-from detlint.program.resolve import Module
 
 _Known = dict[tuple[str, str], bool]
 """What is known of functions, by path and name; of one that is being asked, that it does."""

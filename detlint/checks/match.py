@@ -37,12 +37,12 @@ from detlint.facts.model import (
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
+from detlint.model.links import Registered
+from detlint.model.resolve import Module, Resolver
 from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
 from detlint.program.calls import left_out
 from detlint.program.entry import sites
-from detlint.program.links import Registered
-from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
 from detlint.versions import nearest
 

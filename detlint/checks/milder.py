@@ -23,11 +23,11 @@ from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
 from detlint.facts.model import Function
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
 from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
-from detlint.program.resolve import Module
 
 USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
 """The rules of what only counts once something is trained or evaluated: layers, operators, and the data that is gone through."""

@@ -11,7 +11,7 @@ from detlint.checks.match import Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.kept import only_setter
-from detlint.program.resolve import Module
+from detlint.model.resolve import Module
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -26,8 +26,8 @@ from detlint.facts.model import (
 from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
+from detlint.model.resolve import Module
 from detlint.model.training import ASKS
-from detlint.program.resolve import Module
 
 OPERANDS: Final = frozenset({
     "grid", "input", "key", "other", "query", "self", "source", "src", "tensor", "value", "values", "weight", "x",

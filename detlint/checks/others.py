@@ -11,8 +11,8 @@ from detlint.db import Memo
 from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.resolve import Module
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 
 class Unseen(NamedTuple):

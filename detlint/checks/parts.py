@@ -10,8 +10,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.model.projects import MANY
 from detlint.model.readers import readings
+from detlint.model.resolve import Module, Resolver
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module, Resolver
 
 _RUNS: Final = frozenset({"call", "construct", "forward"})
 """What a part has that runs it."""

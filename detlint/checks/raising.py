@@ -15,9 +15,9 @@ from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result,
 from detlint.model.classes import may_derive
 from detlint.model.imports import Imports
 from detlint.model.raises import BOUND
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
 from detlint.program.entry import sites
-from detlint.program.resolve import Module
 
 
 class Raising:

@@ -22,10 +22,10 @@ from detlint.ir.places import Place
 from detlint.model.chosen import TABLE
 from detlint.model.documents import Documents
 from detlint.model.places import call_of
+from detlint.model.resolve import Module
 from detlint.model.settings import Settings
 from detlint.model.truth import Truth, denied
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
 """What a project says that reads files of settings, or commands."""

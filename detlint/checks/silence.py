@@ -23,11 +23,11 @@ from detlint.checks.unused import Unused
 from detlint.config import Settings
 from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span
 from detlint.model.readers import Readers
+from detlint.model.resolve import Module
 from detlint.model.uses import Use, Users
 from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.reach import is_mode
-from detlint.program.resolve import Module
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).

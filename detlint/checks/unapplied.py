@@ -7,8 +7,8 @@ from collections.abc import Callable
 from detlint.checks.raising import Raising
 from detlint.checks.unnamed import Unnamed
 from detlint.db import Memo
+from detlint.model.resolve import Module
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 
 class Unapplied:

@@ -12,8 +12,8 @@ from detlint.checks.gradients import BEGINNING
 from detlint.db import Memo
 from detlint.model.classes import keeps_as, may_derive
 from detlint.model.readers import Readers
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 
 class Uncallable:

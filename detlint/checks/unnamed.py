@@ -29,8 +29,8 @@ from detlint.model.documents import Documents
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
 from detlint.model.registries import Kept
+from detlint.model.resolve import Module, Resolver
 from detlint.model.uses import Users
-from detlint.program.resolve import Module, Resolver
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",

@@ -13,9 +13,9 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
 from detlint.model.places import call_of
+from detlint.model.resolve import Module, Resolver
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.model.uses import Callers
-from detlint.program.resolve import Module, Resolver
 
 OUT: Final = "out"
 """The parameter by which a call is told where to put its result."""

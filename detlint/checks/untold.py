@@ -8,10 +8,10 @@ from detlint.checks.match import Match, Matcher
 from detlint.facts.model import Member
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
 from detlint.program.outcome import Passage
 from detlint.program.reach import follows_mode
-from detlint.program.resolve import Module
 
 STEP: Final = "train_step"
 """The method of a model that does what it does with one batch. Keras's own tells the layers to train."""

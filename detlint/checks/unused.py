@@ -11,9 +11,9 @@ from detlint.ir.code import Function as Body
 from detlint.model.classes import deriving
 from detlint.model.dynamic import COMING
 from detlint.model.readers import Counts, Readers, asks_for_any
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
 from detlint.program.entry import sites
-from detlint.program.resolve import Module
 
 
 def puts_names_together(

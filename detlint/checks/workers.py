@@ -10,8 +10,8 @@ from detlint.checks.handed import makes_generator
 from detlint.checks.match import Matcher
 from detlint.facts.model import Const, Result, Span
 from detlint.model.arguments import Argument
+from detlint.model.resolve import Module
 from detlint.program.outcome import Outcome
-from detlint.program.resolve import Module
 
 
 def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from typing import Final
 
 from detlint.facts.model import Either, Function, Member, Partial, Ref, Result, Value, options
 from detlint.facts.scope import MOST_DEFINITIONS
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 Callee = tuple[Module, Function, str]
 """A function that is called, and the class of its `self`."""

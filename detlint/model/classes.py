@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from detlint.facts.model import Member, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code
-from detlint.program.resolve import Resolver
+from detlint.model.resolve import Resolver
 
 
 def may_derive(resolver: Resolver, path: str, own: str) -> bool:

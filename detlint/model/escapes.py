@@ -14,7 +14,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.places import Place
 from detlint.model.meaning import Meaning, Meanings
-from detlint.program.resolve import Resolver
+from detlint.model.resolve import Resolver
 
 _ASKS: Final = ("hasattr", "id", "isinstance", "print", "repr", "str", "type")
 """Built-in functions that keep nothing of what they are handed, and call it for no more than its text."""

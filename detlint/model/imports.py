@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from detlint.facts.model import ANY, Const, Ref
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 MAKES_NAMES: Final = frozenset({"__getattr__", "__path__", "exec", "globals", "locals", "setattr", "vars"})
 """By what a file may bind names that it doesn't say, or by `sys.modules`."""

@@ -18,7 +18,7 @@ from detlint.ir.code import Function
 from detlint.model.callees import is_hook
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.refers import ANY, Refers, refers
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 
 class Piece(NamedTuple):

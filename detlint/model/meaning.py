@@ -14,7 +14,7 @@ from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Valu
 from detlint.facts.scope import BUILTINS, join
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 DEEPEST: Final = 24
 """So many names may stand for one another."""

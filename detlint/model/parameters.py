@@ -15,7 +15,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.ir.code import Function as Body
 from detlint.model.meaning import Meaning, Meanings
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 COMPARES: Final = "compares"
 """An `if` asks which text it is."""

@@ -17,9 +17,9 @@ from detlint.facts.model import Member, Ref, Result, Value
 from detlint.folders import INIT, packages_around
 from detlint.marks import Noted
 from detlint.model.index import Index
+from detlint.model.resolve import Module, Resolver
 from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Module, Resolver
 
 MANY: Final = 200
 """A package that more files than that import is not looked through for those that have a name from it."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from detlint.facts.model import Function, Member, Parameter, Ref, Result, Site, Value
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 BOUND: Final = (Ref("builtins.classmethod"), Ref("builtins.staticmethod"))
 MAKERS: Final = ("__new__", "__init_subclass__", "__class_getitem__")

@@ -15,9 +15,9 @@ from detlint.ir.code import Code, Function
 from detlint.ir.uses import Op
 from detlint.ir.words import words_in
 from detlint.ir.writes import Writes
+from detlint.model.resolve import Module
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Module
 
 KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 """What classes of others begin with that read no attributes of those which derive from them."""

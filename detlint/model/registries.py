@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from detlint.facts.model import Const, Function, Instance, Member, Param, Ref, Result, Site, Value, options
 from detlint.model.arguments import owner_of
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
 DEEPEST: Final = 4
 """How many calls a definition is followed through until it is kept."""

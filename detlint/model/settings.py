@@ -17,8 +17,8 @@ from detlint.ir.records import REST
 from detlint.ir.writes import OWN, Writes
 from detlint.model.meaning import Meaning
 from detlint.model.places import call_of, point_of
+from detlint.model.resolve import Module, Resolver
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module, Resolver
 
 READS: Final = frozenset({
     "absl.flags.FLAGS", "confuse.Configuration", "configparser.ConfigParser", "hydra.compose", "json.load", "json.loads",

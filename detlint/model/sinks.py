@@ -20,9 +20,9 @@ from detlint.model.escapes import Escapes
 from detlint.model.labels import is_label
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.places import call_of
+from detlint.model.resolve import Module, Resolver
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
-from detlint.program.resolve import Module, Resolver
 
 KEEP: Final = frozenset({op.STORE, op.SET_ATTR, op.SET_ITEM})
 _PASS_ON: Final = frozenset({op.AWAIT, op.CHOICE, op.DICT, op.LIST, op.PART, op.STAR, op.TUPLE})

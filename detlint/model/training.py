@@ -17,9 +17,12 @@ from detlint.facts.model import Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Call, Function
 from detlint.model.meaning import Meaning, Meanings
-from detlint.program.calls import ONLY_DIFFERENTIATES, PASSES_BACK
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Module, Resolver
 
+ONLY_DIFFERENTIATES: Final = "only-differentiates"
+"""What the catalog says of calls that give gradients, and keep none."""
+PASSES_BACK: Final = "passes-back"
+"""What it says of those by which tensors get the gradients that they keep."""
 TRAINS: Final = "trains"
 """Calls what trains, or has an optimizer."""
 DIFFERENTIATES: Final = "differentiates"

@@ -27,8 +27,8 @@ from detlint.model.dynamic import Dynamic
 from detlint.model.index import Index
 from detlint.model.meaning import MOST_FILES, Meanings
 from detlint.model.projects import MANY, Projects
+from detlint.model.resolve import Module, Resolver
 from detlint.model.sinks import Sinks
-from detlint.program.resolve import Module, Resolver
 
 CALLED: Final = frozenset({"call", "partial", "config"})
 

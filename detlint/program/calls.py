@@ -31,10 +31,11 @@ from detlint.model.imports import Imports
 from detlint.model.parameters import Parameters
 from detlint.model.raises import Raises
 from detlint.model.registries import BUILDS, Registries, last
+from detlint.model.resolve import Module, Resolver
 from detlint.model.sinks import Sinks
+from detlint.model.training import ONLY_DIFFERENTIATES
 from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
-from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed, rests_on_name
 
 DEEPEST: Final = 800
@@ -45,10 +46,8 @@ CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
 TRAINING_CELL: Final = "training-cell"
 """What gives a layer that trains when it is called, by itself or by what has it."""
-ONLY_DIFFERENTIATES: Final = "only-differentiates"
 OF_INPUTS: Final = "of-inputs"
 """Such gradients that are surely none of weights."""
-PASSES_BACK: Final = "passes-back"
 STARTS_COMMUNICATION: Final = "starts-communication"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""

@@ -32,8 +32,8 @@ from detlint.facts.model import (
 )
 from detlint.facts.reading.values import FLAGS
 from detlint.facts.scope import chosen, is_collection, join, over
+from detlint.model.resolve import Module, Resolver, definitions
 from detlint.model.tables import is_changed
-from detlint.program.resolve import Module, Resolver, definitions
 
 DEEPEST = 12
 PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_intermixed_args", "parse_known_args"})

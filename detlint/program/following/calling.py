@@ -23,12 +23,12 @@ from detlint.facts.model import (
 )
 from detlint.model.callees import BARE, Callee, returned
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
+from detlint.model.resolve import Module
 from detlint.program.calls import is_self
 from detlint.program.following.effects import Effects, by_option
 from detlint.program.following.state import State
 from detlint.program.following.steps import is_text
 from detlint.program.reach import Place
-from detlint.program.resolve import Module
 from detlint.program.values import Arguments, Frame, Origin, is_parsed
 
 DEEPEST_CALL: Final = 200

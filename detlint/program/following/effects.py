@@ -23,10 +23,9 @@ from detlint.facts.model import (
     options,
 )
 from detlint.model.registries import last
+from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.calls import (
     OF_INPUTS,
-    ONLY_DIFFERENTIATES,
-    PASSES_BACK,
     PREPARES,
     STARTS_COMMUNICATION,
     TRAINING_CELL,

@@ -9,12 +9,12 @@ from typing import TypeVar
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
 from detlint.model.registries import last
+from detlint.model.resolve import Module
 from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.following.ground import Ground
 from detlint.program.following.state import Later, Made, State
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
-from detlint.program.resolve import Module
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 _T = TypeVar("_T")

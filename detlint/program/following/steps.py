@@ -27,12 +27,12 @@ from detlint.facts.model import (
 )
 from detlint.ir.alone import in_ir
 from detlint.model.registries import last
+from detlint.model.resolve import Module
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
-from detlint.program.resolve import Module
 from detlint.program.values import Frame, Origin, Spot
 
 CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
