@@ -16,7 +16,7 @@ from detlint.checks.suppress import suppress
 from detlint.config import Config
 from detlint.discover import program
 from detlint.facts.model import plain
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.following.recorder import Recorder
 from detlint.program.outcome import Passage, Runs

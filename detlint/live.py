@@ -21,7 +21,7 @@ from detlint.discover import program
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Function
 from detlint.facts.store import Look, Progress, Store
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 from detlint.project import Project

@@ -17,8 +17,8 @@ from detlint.ir.code import Code, Function
 from detlint.model.arguments import received
 from detlint.model.devices import Starts, Usual
 from detlint.model.documents import Documents
+from detlint.model.module import Module
 from detlint.model.places import point_of
-from detlint.model.resolve import Module
 from detlint.model.truth import Truth, literal
 from detlint.model.uses import Use, Users
 from detlint.program.calls import STARTS_COMMUNICATION

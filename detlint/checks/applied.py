@@ -15,7 +15,7 @@ from detlint.facts.model import Const, Expression, Items, Member, Ref, Result, V
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import KIND, LAMBDA
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.model.uses import Use, Users
 
 _MOST: Final = 100

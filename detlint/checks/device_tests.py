@@ -15,8 +15,8 @@ from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.written import written
+from detlint.model.module import Module
 from detlint.model.places import point_of
-from detlint.model.resolve import Module
 from detlint.model.truth import Truth
 from detlint.model.uses import Use, Users
 

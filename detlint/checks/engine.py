@@ -26,8 +26,9 @@ from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.model.documents import Documents
 from detlint.model.links import Registered
+from detlint.model.module import Module
 from detlint.model.readers import Readers
-from detlint.model.resolve import Module, Resolver
+from detlint.model.resolve import Resolver
 from detlint.model.training import Training
 from detlint.model.uses import Users
 from detlint.program.calls import DESCRIBES

@@ -38,7 +38,7 @@ def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -
     module = resolver.module(path)
 
     def is_of_library(owner: str) -> bool:
-        return not makes(owner) and any("::" not in base for base in resolver.mro(f"{path}::{owner}")[1:])
+        return not makes(owner) and any("::" not in base for base in resolver.classes.mro(f"{path}::{owner}")[1:])
 
     def is_of_framework(name: str) -> bool:
         meant = module.facts.names.get(name) if module is not None else None

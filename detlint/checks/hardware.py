@@ -11,7 +11,8 @@ from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.checks.untrained import Untrained
 from detlint.db import Memo
-from detlint.model.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 from detlint.model.uses import Users
 
 NOWHERE: Final = frozenset[str]()

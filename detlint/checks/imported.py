@@ -15,7 +15,7 @@ from detlint.folders import INIT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.index import Index
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
 

@@ -39,7 +39,8 @@ from detlint.facts.reading.values import member
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
-from detlint.model.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.model.uses import Users
 from detlint.program.flow import Flow

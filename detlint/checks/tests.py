@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 
 from detlint.facts.model import Ref
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.model.uses import Use
 
 

@@ -21,9 +21,9 @@ from detlint.ir.places import Place
 from detlint.model.chosen import SAID, UNKNOWN
 from detlint.model.documents import Documents
 from detlint.model.exports import ALL
+from detlint.model.module import Module
 from detlint.model.references import block_of, is_listed, saying, spelling
 from detlint.model.registries import Kept
-from detlint.model.resolve import Module
 from detlint.model.uses import Users
 
 _LISTING: Final = ("list_models", "list_modules")

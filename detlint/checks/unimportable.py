@@ -14,7 +14,7 @@ from typing import Final
 from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.model.uses import Users
 
 _PACKAGED: Final = frozenset({"__package__", "__path__"})

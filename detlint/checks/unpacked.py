@@ -12,7 +12,7 @@ from detlint.db import Memo
 from detlint.facts.model import Function, Mapping, Result, Site, Value
 from detlint.facts.reading.values import opened
 from detlint.model.arguments import Argument
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.model.tables import Known, parameters
 from detlint.model.uses import Use, Users
 

@@ -9,7 +9,7 @@ import msgspec
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Const, Either, Member, Param, Ref, Value
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.program.entry import EntryPoint
 from detlint.program.outcome import Outcome
 from detlint.program.values import Spot

@@ -11,7 +11,7 @@ from itertools import groupby
 import msgspec
 
 from detlint.facts.model import Function
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 

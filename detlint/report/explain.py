@@ -13,7 +13,7 @@ from detlint.checks.seeds import written
 from detlint.facts.model import Site, plain
 from detlint.inspect import Inspection, NotThere, Traced
 from detlint.model.liveness import Piece, Program, live, way_to
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.notebook import lines_of
 from detlint.program.reach import Place
 from detlint.program.trace import Call, Event

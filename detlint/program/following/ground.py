@@ -49,8 +49,8 @@ class Ground(Calls):
         self.words = words
         self.start = start
         trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
-        self.trained = {owner for owner in trains if resolver.is_class(owner)} - resolver.tensors
+        self.trained = {owner for owner in trains if resolver.classes.is_class(owner)} - resolver.types.tensors
         """The classes whose methods train."""
         seeding = (name.rpartition(".")[0] for entry in resolver.catalog.entries if entry.seeds for name in entry.names)
-        self.deciding = self.trained | {owner for owner in seeding if resolver.is_class(owner)}
+        self.deciding = self.trained | {owner for owner in seeding if resolver.classes.is_class(owner)}
         """Those, and the ones whose methods seed."""

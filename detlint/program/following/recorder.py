@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as Table
 
 from detlint.facts.model import Function
-from detlint.model.resolve import Module
+from detlint.model.module import Module
 from detlint.program.reach import Place
 
 
