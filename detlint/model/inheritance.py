@@ -110,6 +110,7 @@ class Inheritance:
         return join(found.values())
 
     def _look_in_class(self, name: str, attr: str) -> Value | None:
+        """What a class has under a name by its own body, else by its bases."""
         key, colon, inside = name.partition("::")
         if not colon:
             return self._resolver.external(f"{name}.{attr}")

@@ -47,6 +47,28 @@ DEEPEST: Final = 24
 """One lookup may lead so often to the next."""
 
 
+def of_table(table: Mapping, attr: str) -> Value | None:
+    """What a table has under a key, `[name]`, or as an attribute of that name; under `[*]` any of its
+    values, if it has no others that aren't known."""
+    if attr == "[*]":
+        if table.open:
+            return None
+        return Either(table.values) if len(table.values) > 1 else next(iter(table.values), None)
+    key = attr[1:-1] if attr.startswith("[") else attr
+    if key in table.keys:
+        return table.values[table.keys.index(key)]
+    return join(value for other, value in zip(table.keys, table.values, strict=True) if other.startswith("["))
+
+
+def of_sequence(items: Items, index: str) -> Value | None:
+    """What stands at a position of a list or tuple, from 0, or from its end below 0; at `*` any of them."""
+    if index == "*":
+        return join(items.values)
+    if index.lstrip("-").isdigit() and -len(items.values) <= int(index) < len(items.values):
+        return items.values[int(index)]
+    return None
+
+
 class Resolver(Files):
     """Answers what values are. Everything asked once is remembered.
 
@@ -98,6 +120,7 @@ class Resolver(Files):
         return found
 
     def _own_name(self, module: Module, name: str) -> Value | None:
+        """What a name means that begins with the module of the file itself; if that has none, what it means to any other file."""
         found = self._inside(module, name[len(module.prefix) :])
         return found if found is not None else self.full_name(module.path, name)
 
@@ -279,21 +302,9 @@ class Resolver(Files):
         if isinstance(base, Ref):
             return self._member_of_name(base.name, attr) if base.name != UNKNOWN_RECEIVER.name else Member(base, attr)
         if isinstance(base, Mapping):
-            if attr == "[*]":
-                if base.open:
-                    return None
-                return Either(base.values) if len(base.values) > 1 else next(iter(base.values), None)
-            key = attr[1:-1] if attr.startswith("[") else attr
-            if key in base.keys:
-                return base.values[base.keys.index(key)]
-            return join(v for k, v in zip(base.keys, base.values, strict=True) if k.startswith("["))
+            return of_table(base, attr)
         if isinstance(base, Items) and attr.startswith("["):
-            index = attr[1:-1]
-            if index == "*":
-                return join(base.values)
-            if index.lstrip("-").isdigit() and -len(base.values) <= int(index) < len(base.values):
-                return base.values[int(index)]
-            return None
+            return of_sequence(base, attr[1:-1])
         if isinstance(base, Either):  # None has nothing that is asked for, so where something is, it isn't None
             library = self._stood_in_for(base)
             if library is not None:
@@ -305,6 +316,10 @@ class Resolver(Files):
             return Member(base, attr)
         if isinstance(base, Member) and base.attr == SUPER and isinstance(base.base, Instance):
             return self.classes.inherited(base.base.of, attr)
+        return self._member_of_object(base, attr)
+
+    def _member_of_object(self, base: Value, attr: str) -> Value | None:
+        """An attribute or item of an object, by its class where that is known."""
         named = not attr.startswith(("[", "<"))
         if named and isinstance(base, Result) and isinstance(base.of, Either):
             each = [self.member(Result(option, base.site), attr) for option in base.of.options if option is not None]
@@ -330,6 +345,7 @@ class Resolver(Files):
         return modules[0] if len(modules) == 1 and "::" not in modules[0].name else None
 
     def _member_of_name(self, name: str, attr: str) -> Value | None:
+        """What a module or class has under a name, and anything else that has a full name."""
         if attr.startswith(("[", "<")):
             return Member(Ref(name), attr)
         key, colon, inside = name.partition("::")

@@ -60,6 +60,7 @@ class Types:
 
     @cached_property
     def tensors(self) -> frozenset[str]:
+        """The frameworks' classes of tensors, by canonical name."""
         return frozenset(framework.tensor for framework in self._catalog.frameworks if framework.tensor)
 
     @cached_property
@@ -81,6 +82,7 @@ class Types:
         return frozenset(name for framework in self._catalog.frameworks for name in framework.plain)
 
     def _type_of_result(self, of: Value, site: int) -> str:
+        """The class of what a call of a value gives, at a site; "" when unknown."""
         if isinstance(of, Partial):
             return self._type_of_result(of.of, site)
         if isinstance(of, Either):
