@@ -18,11 +18,11 @@ from detlint.facts.store import File, Store
 from detlint.ir.words import STAR, Words
 from detlint.model.documents import Documents
 from detlint.model.index import Index
+from detlint.model.links import Links, registered
 from detlint.model.modules import ModuleNames, Modules
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
 from detlint.model.uses import words_of
 from detlint.moved import Lines, Said, lines_moved
-from detlint.program.links import Links, registered
 from detlint.state import Row, State
 
 NONE: Final = Words(array("I"), array("I"))

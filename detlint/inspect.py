@@ -16,11 +16,11 @@ from detlint.checks.suppress import suppress
 from detlint.config import Config
 from detlint.discover import program
 from detlint.facts.model import plain
+from detlint.model.module import Module
 from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.following.recorder import Recorder
 from detlint.program.outcome import Passage, Runs
 from detlint.program.reach import Reach
-from detlint.program.resolve import Module
 from detlint.program.trace import Call, Trace
 from detlint.report.place import at_line, line_in, shown
 from detlint.source import Source

@@ -21,9 +21,9 @@ from detlint.discover import program
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Function
 from detlint.facts.store import Look, Progress, Store
+from detlint.model.module import Module
 from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
-from detlint.program.resolve import Module
 from detlint.project import Project
 from detlint.run import Run, of_one_state
 from detlint.source import Source

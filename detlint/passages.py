@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 import xxhash
 
-from detlint.program.links import Links
+from detlint.model.links import Links
 from detlint.program.outcome import Passage, Runs
 
 if TYPE_CHECKING:

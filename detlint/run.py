@@ -33,16 +33,16 @@ from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.words import Words
 from detlint.marks import body, passages, saying, trained, users, way
+from detlint.model.copies import Copies
 from detlint.model.documents import Documents
 from detlint.model.index import Index
+from detlint.model.links import Links, hiding, properties, registered
 from detlint.model.modules import ModuleNames, Modules
+from detlint.model.scripts import is_packaged, scripts
+from detlint.model.surroundings import Asked, Noted
 from detlint.passages import NO_WAY, runs_of, way_of
 from detlint.patterns import glob
-from detlint.program.copies import Copies
-from detlint.program.links import Links, hiding, properties, registered
 from detlint.program.outcome import Outcome, Runs
-from detlint.program.scripts import is_packaged, scripts
-from detlint.program.surroundings import Asked, Noted
 from detlint.source import Source
 from detlint.sources.parse import Problem
 from detlint.state import Row, State
@@ -672,8 +672,8 @@ class Run:
 
     def _engine(self) -> Engine:
         from detlint.checks.engine import Engine
+        from detlint.model.resolve import Resolver
         from detlint.model.uses import Users
-        from detlint.program.resolve import Resolver
 
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}

@@ -10,9 +10,9 @@ import msgspec
 from detlint.facts.model import Head
 from detlint.facts.store import File
 from detlint.facts.yaml_text import is_yaml
+from detlint.model.links import Hidden
+from detlint.model.surroundings import Asked, Noted
 from detlint.passages import Way
-from detlint.program.links import Hidden
-from detlint.program.surroundings import Asked, Noted
 from detlint.status import Status
 
 

@@ -17,8 +17,8 @@ from detlint.facts.model import Facts
 from detlint.facts.store import with_deep_stack
 from detlint.facts.yaml_text import is_yaml
 from detlint.inspect import Inspection, NotThere
+from detlint.model.module import Module
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Module
 from detlint.project import Project
 from detlint.report.place import shown
 

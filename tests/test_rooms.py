@@ -40,8 +40,18 @@ def test_the_new_rooms_do_not(room: str) -> None:
     assert [path for module in ("ast", "re") for path in importing(module) if path.startswith(f"{room}/")] == []
 
 
+def asked(path: Path) -> set[str]:
+    """The modules of the package that a file imports from, wherever in it."""
+    nodes = ast.walk(ast.parse(path.read_bytes()))
+    modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {module for module in modules if module.startswith("detlint.")}
+
+
 def test_the_ir_asks_no_other_room() -> None:
     for path in (PACKAGE / "ir").rglob("*.py"):
-        nodes = ast.walk(ast.parse(path.read_bytes()))
-        modules = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-        assert {m for m in modules if m.startswith("detlint.") and not m.startswith("detlint.ir")} == set(), path
+        assert {module for module in asked(path) if not module.startswith("detlint.ir")} == set(), path
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "model").rglob("*.py")), ids=lambda path: path.stem)
+def test_the_model_asks_nobody_who_asks_it(path: Path) -> None:
+    assert {module for module in asked(path) if module.startswith(("detlint.program", "detlint.checks"))} == set()

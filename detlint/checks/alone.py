@@ -17,12 +17,12 @@ from detlint.ir.code import Code, Function
 from detlint.model.arguments import received
 from detlint.model.devices import Starts, Usual
 from detlint.model.documents import Documents
+from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.model.truth import Truth, literal
 from detlint.model.uses import Use, Users
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Place, Reach
-from detlint.program.resolve import Module
 
 LAUNCHERS: Final = ("mpirun", "msrun", "torchrun")
 """What starts several processes; Python files of a project may have it, too."""

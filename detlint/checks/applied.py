@@ -15,8 +15,8 @@ from detlint.facts.model import Const, Expression, Items, Member, Ref, Result, V
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import KIND, LAMBDA
+from detlint.model.module import Module
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 _MOST: Final = 100
 """Definitions that are asked for one."""

@@ -9,8 +9,8 @@ from detlint.db import Memo
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.model.dynamic import EVALUATING, WORDS, Dynamic
+from detlint.model.module import Module
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 
 class ByText:
@@ -28,7 +28,7 @@ class ByText:
         found = [module.path]
         for carrier in found:
             for path in self._users.importers(carrier):
-                if path not in found and any(target == carrier for _, target in self._resolver.stars(path)):
+                if path not in found and any(target == carrier for _, target in self._resolver.stars.of(path)):
                     found.append(path)
         self._resolver.opened.update(found)
         return found

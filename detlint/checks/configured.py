@@ -17,8 +17,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import REST
 from detlint.model.meaning import Meaning
+from detlint.model.module import Module
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 _DEEPEST: Final = 4
@@ -64,7 +64,7 @@ class Configured:
         Args:
             parameter: its name, or its position, counted from the object itself.
         """
-        found = self._resolver.attribute_of_class(made, method) if deepest else None
+        found = self._resolver.classes.attribute(made, method) if deepest else None
         defined = self._users.meanings.definition(found.name) if isinstance(found, Ref) else None
         if defined is None or defined[1].decorators:
             return False

@@ -54,13 +54,13 @@ from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.written import written
 from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
 from detlint.model.kept import always_set_to, set_once
+from detlint.model.module import Module
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.truth import Leaf, Truth, comparison
 from detlint.model.uses import Use, Users
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
-from detlint.program.resolve import Module
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
@@ -254,7 +254,7 @@ class Constants:
         last = function.name.rpartition(".")[2]
         if not function.owner or last == "__init__" or self._is_forward(module, function):
             return False
-        family = self._resolver.family(f"{module.path}::{function.owner}")
+        family = self._resolver.classes.family(f"{module.path}::{function.owner}")
         return last in HOOKS or any(f"{name}.{last}" in home.functions for home, name in [*family][1:])
 
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
@@ -290,7 +290,10 @@ class Constants:
     def _never_run(self, module: Module, function: Function, index: int) -> str:
         """The test that always keeps the flow from all calls of the part that a constructor makes; "" where none surely does, or
         where more is done with it."""
-        if not function.name.endswith(".__init__") or self._resolver.layer(f"{module.path}::{function.owner}") is None:
+        if (
+            not function.name.endswith(".__init__")
+            or self._resolver.kinds.layer(f"{module.path}::{function.owner}") is None
+        ):
             return ""
         test = ""
         for use in calls_of_parts(self._resolver, self._users, [Use(module, index, True)]) or ():
@@ -745,7 +748,7 @@ class Constants:
         if calls is None or any(code is None or _asks_for_made(code, owner.rpartition(".")[2]) for code in codes):
             return None
         for home, heir in self._kin.heirs(module, owner):
-            if f"{module.path}::{owner}" not in self._resolver.bases(f"{home.path}::{heir}"):
+            if f"{module.path}::{owner}" not in self._resolver.classes.bases(f"{home.path}::{heir}"):
                 continue  # an heir's heir, which that one is asked for
             more = self._built_by(home, heir)
             if more is None:
@@ -790,7 +793,7 @@ class Constants:
         return self._offered and package is not None and self._unnamed.is_offered(module, name.partition(".")[0])
 
     def _is_forward(self, module: Module, function: Function) -> bool:
-        layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
+        layer = self._resolver.kinds.layer(f"{module.path}::{function.owner}") if function.owner else None
         return layer is not None and function.name.rpartition(".")[2] == layer.forward
 
     def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:

@@ -15,10 +15,10 @@ from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.written import written
+from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.model.truth import Truth
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 _SPELL: Final = ("lower", "upper", "capitalize")
 """Methods that write a word in other letters."""

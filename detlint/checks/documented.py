@@ -18,10 +18,10 @@ from detlint.ir.code import Code
 from detlint.model.arguments import received
 from detlint.model.documents import Documents, Said
 from detlint.model.launches import Launch
+from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.model.uses import Users
 from detlint.program.reach import Place, Reach
-from detlint.program.resolve import Module
 
 ASCEND: Final = "ascend"
 CUDA: Final = "cuda"

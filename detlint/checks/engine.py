@@ -25,16 +25,17 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.model.documents import Documents
+from detlint.model.links import Registered
+from detlint.model.module import Module
 from detlint.model.readers import Readers
+from detlint.model.resolve import Resolver
 from detlint.model.training import Training
 from detlint.model.uses import Users
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
 from detlint.program.following.words import Words
-from detlint.program.links import Registered
 from detlint.program.outcome import Runs
 from detlint.program.reach import Place, Reach, flows
-from detlint.program.resolve import Module, Resolver
 
 
 class Engine:

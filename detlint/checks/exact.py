@@ -17,10 +17,10 @@ from detlint.facts.model import Member
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
+from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
 from detlint.model.uses import Callers, Use
-from detlint.program.resolve import Module
 
 SUMS: Final = "whole"
 """Entries that except tensors of such a type add up, or multiply."""
@@ -105,7 +105,7 @@ class Exact:
 
     def gives_whole(self, module: Module, name: str) -> bool:
         """Whether a layer of a file only ever gives whole numbers."""
-        framework = self.matcher.resolver.layer(f"{module.path}::{name}") if name in module.classes else None
+        framework = self.matcher.resolver.kinds.layer(f"{module.path}::{name}") if name in module.classes else None
         code = self.matcher.resolver.code(module.path) if framework is not None else None
         bodies = code.by_name.get(f"{name}.{framework.forward}", ()) if code is not None and framework else ()
         if len(bodies) != 1 or name in self._asked:

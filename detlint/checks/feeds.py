@@ -17,9 +17,10 @@ from detlint.facts.model import (
     Value,
 )
 from detlint.model.arguments import received
+from detlint.model.module import Module
 from detlint.model.projects import MANY
+from detlint.model.resolve import Resolver
 from detlint.model.uses import Use
-from detlint.program.resolve import Module, Resolver
 
 IMAGE: Final = 3
 """Channels of an image."""
@@ -110,9 +111,9 @@ class Feeds:
 
     def callee(self, target: Value | None) -> tuple[Module, Function] | None:
         """The function of the program that calling a normal value runs: that function, or the forward pass of a layer."""
-        kind = self.resolver.type_of(target)
-        layer = self.resolver.layer(kind) if "::" in kind else None
-        found = self.resolver.attribute_of_class(kind, layer.forward) if layer is not None else target
+        kind = self.resolver.types.of(target)
+        layer = self.resolver.kinds.layer(kind) if "::" in kind else None
+        found = self.resolver.classes.attribute(kind, layer.forward) if layer is not None else target
         return self.resolver.function(found)
 
     def _calls(self, module: Module, function: Function) -> _Calls | None:
@@ -121,7 +122,7 @@ class Feeds:
         if uses is None or not all(use.called and use.site >= 0 for use in uses):
             return None
         sites, others = [(use.module, use.site) for use in uses], False
-        layer = self.resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
+        layer = self.resolver.kinds.layer(f"{module.path}::{function.owner}") if function.owner else None
         last = function.name.rpartition(".")[2]
         if layer is not None and (last == layer.forward or (not sites and not last.startswith("_"))):
             of_objects = self._of_objects(module, function.owner)
@@ -155,7 +156,7 @@ class Feeds:
 
     def _is_in_layer(self, use: Use) -> bool:
         owner = use.module.function_of(use.module.sites[use.site]).owner
-        return bool(owner) and self.resolver.layer(f"{use.module.path}::{owner}") is not None
+        return bool(owner) and self.resolver.kinds.layer(f"{use.module.path}::{owner}") is not None
 
     def _is_data(self, module: Module, function: Function, parameter: str) -> bool:
         """Whether a parameter of a method is what a whole network computes on: its first, or what the catalog knows as such."""
@@ -174,7 +175,7 @@ class Feeds:
         catalog, own = self.resolver.catalog, f"{module.path}::{name}"
         if self._derives_from_network(own):
             return True
-        found = self.callee(self.resolver.attribute_of_class(own, "__init__"))
+        found = self.callee(self.resolver.classes.attribute(own, "__init__"))
         if found is None:
             return False
         given = {p.name: p.default for p in found[0].detail(found[1]).parameters}
@@ -182,7 +183,7 @@ class Feeds:
         return images and not catalog.classes.isdisjoint(given)
 
     def _derives_from_network(self, name: str) -> bool:
-        return not self.resolver.catalog.networks.isdisjoint(map(self._dotted, self.resolver.mro(name)))
+        return not self.resolver.catalog.networks.isdisjoint(map(self._dotted, self.resolver.classes.mro(name)))
 
     def _dotted(self, name: str) -> str:
         """The name of a class as an import would have it."""
@@ -197,7 +198,7 @@ class Feeds:
         own = f"{module.path}::{name}"
         homes = [module, *filter(None, map(self.resolver.module, importers))]
         classes = [(home, other) for home in homes for other in home.classes if home is not module or other != name]
-        return [(home, other) for home, other in classes if own in self.resolver.mro(f"{home.path}::{other}")]
+        return [(home, other) for home, other in classes if own in self.resolver.classes.mro(f"{home.path}::{other}")]
 
 
 def _replaced(

@@ -16,11 +16,11 @@ from detlint.db import Memo
 from detlint.facts.model import Result, Site, is_made_by
 from detlint.facts.yaml_text import is_yaml
 from detlint.model.classes import may_derive
+from detlint.model.module import Module
 from detlint.model.places import call_of, point_of
 from detlint.model.references import READERS, only_hints
 from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 
 class Frozen:
@@ -64,7 +64,7 @@ class Frozen:
         if function.owner and part:
             return False
         if function.owner:
-            layer = self._resolver.layer(f"{module.path}::{function.owner}")
+            layer = self._resolver.kinds.layer(f"{module.path}::{function.owner}")
             method = function.name.rpartition(".")[2]
             # Whoever calls its other methods may make a network of its own by them.
             inside = method in BEGINNING or (method.startswith("_") and not method.startswith("__"))

@@ -11,9 +11,9 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.records import FUNCTION, KIND
 from detlint.ir.uses import Use
+from detlint.model.resolve import Resolver
 from detlint.model.settings import TABLES, makes_tables
 from detlint.model.truth import comparison, literal
-from detlint.program.resolve import Resolver
 
 _MAKES: Final = frozenset(
     {"dict", "update", "replace", "_replace", "evolve", "merge", "override", "copy", "model_copy", "from_dict"}
@@ -38,7 +38,7 @@ def writes(resolver: Resolver, path: str, key: str, *, unpacked: bool = False) -
     module = resolver.module(path)
 
     def is_of_library(owner: str) -> bool:
-        return not makes(owner) and any("::" not in base for base in resolver.mro(f"{path}::{owner}")[1:])
+        return not makes(owner) and any("::" not in base for base in resolver.classes.mro(f"{path}::{owner}")[1:])
 
     def is_of_framework(name: str) -> bool:
         meant = module.facts.names.get(name) if module is not None else None

@@ -17,11 +17,11 @@ from detlint.db import Memo
 from detlint.facts.model import Const, Function, Member, Partial, Ref, Result, Site, Value, options
 from detlint.ir import ops as op
 from detlint.ir.places import Test
+from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.model.training import Training
 from detlint.model.truth import denied
 from detlint.model.uses import Use, Users, words_in
-from detlint.program.resolve import Module
 
 EVALUATED: Final = 0
 """None are: it runs under `no_grad`, or where a layer doesn't train."""
@@ -105,7 +105,7 @@ class Gradients:
         """
         function = module.function_of(site)
         if function.owner:
-            bases = self._operators.intersection(self.resolver.mro(f"{module.path}::{function.owner}"))
+            bases = self._operators.intersection(self.resolver.classes.mro(f"{module.path}::{function.owner}"))
             inside = function.name == f"{function.owner}.forward" and any(
                 _library(base) == _library(name) for base in bases
             )
@@ -197,7 +197,7 @@ class Gradients:
 
     def _of_method(self, module: Module, function: Function, about: _About, known: _Known) -> Taken | None:
         owner, last = f"{module.path}::{function.owner}", function.name.rpartition(".")[2]
-        layer = self.resolver.layer(owner)
+        layer = self.resolver.kinds.layer(owner)
         if layer is not None and last in BEGINNING and not about.what:
             return BEFORE
         if layer is None or last != layer.forward:
@@ -207,9 +207,9 @@ class Gradients:
                 return taken
         if layer is not None:
             return OPEN if self._only_evaluated(module, function.owner) else TAKEN
-        if self.resolver.is_dataset(owner):
+        if self.resolver.kinds.is_dataset(owner):
             return BEFORE
-        if not self.resolver.is_surely_no_layer(owner):
+        if not self.resolver.kinds.is_surely_no_layer(owner):
             return OPEN if self._only_infers(module) and last not in self._forwards else TAKEN
         if self._evaluates_itself(module, function.owner):
             return OPEN
@@ -231,7 +231,7 @@ class Gradients:
         that."""
         if not owner:
             return False
-        for name in self.resolver.mro(f"{module.path}::{owner}"):
+        for name in self.resolver.classes.mro(f"{module.path}::{owner}"):
             if name in self._pipelines:
                 return True
             used = self.resolver.function(Ref(f"{name}.__call__"))
@@ -270,7 +270,7 @@ class Gradients:
         """Of what a module does when it is imported, or run."""
         if about.what != "objects" or module.facts.starts in ("main", "notebook") or not self.users.is_imported(module):
             return TAKEN
-        layers = (self.resolver.layer(f"{module.path}::{name}") for name in module.classes)
+        layers = (self.resolver.kinds.layer(f"{module.path}::{name}") for name in module.classes)
         return TAKEN if any(layer is not None for layer in layers) else OPEN
 
     def _unused(self, module: Module) -> Taken:
@@ -312,7 +312,7 @@ class Gradients:
     def _is_handed_a_layer(self, module: Module, function: Function) -> bool:
         annotations = [p.annotation for p in module.detail(function).parameters if p.annotation]
         values = [self.resolver.name(module.path, annotation) for annotation in annotations]
-        return any(isinstance(value, Ref) and self.resolver.layer(value.name) is not None for value in values)
+        return any(isinstance(value, Ref) and self.resolver.kinds.layer(value.name) is not None for value in values)
 
     def _is_opaque(self, module: Module, function: Function) -> bool:
         """Whether a function is made an operator that records nothing of what it does, and no file that says its name, or that of
@@ -352,7 +352,7 @@ class Gradients:
                 any(self._is_no_grad(module, decorator) for decorator in decorators)
                 and not self._trains(module)
                 and bool(module.classes)
-                and all(self.resolver.layer(f"{module.path}::{name}") is None for name in module.classes)
+                and all(self.resolver.kinds.layer(f"{module.path}::{name}") is None for name in module.classes)
             )
         return self._inferring[module.path]
 

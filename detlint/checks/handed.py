@@ -11,9 +11,9 @@ from detlint.db import Memo
 from detlint.facts.model import Const, Function, Items, Member, Param, Partial, Ref, Result, Site, Value
 from detlint.model.callees import returned
 from detlint.model.flow import flags
+from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.program.reach import HOST, TRAINING
-from detlint.program.resolve import Module
 
 if TYPE_CHECKING:
     from detlint.checks.match import Matcher
@@ -137,11 +137,11 @@ class Handed:
         resolver = self._matcher.resolver
         if isinstance(value, Partial):
             value = value.of
-        kind = resolver.type_of(value)
+        kind = resolver.types.of(value)
         if "::" in kind:
-            layer = resolver.layer(kind)
+            layer = resolver.kinds.layer(kind)
             names = (*CALLED, layer.forward) if layer is not None else CALLED
-            methods = (resolver.function(resolver.attribute_of_class(kind, name)) for name in names)
+            methods = (resolver.function(resolver.classes.attribute(kind, name)) for name in names)
             return [(*method, False) for method in methods if method is not None]
         if isinstance(value, Result):
             return self._given_by(value)

@@ -10,9 +10,10 @@ from detlint.facts.model import SUPER, Function, Instance, Member, Param, Parame
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.model.arguments import NO_DEFAULT, CallArgument, bind
+from detlint.model.module import Module
 from detlint.model.places import point_of
+from detlint.model.resolve import Resolver
 from detlint.model.uses import Use
-from detlint.program.resolve import Module, Resolver
 
 _DEEPEST: Final = 3
 """So many functions may hand it on, one to the next."""
@@ -69,7 +70,7 @@ class Handing:
         around, target = module.function_of(site), site.target
         own = Instance(f"{module.facts.module}.{around.owner}")
         if target == Member(Member(own, SUPER), "__init__"):
-            bases = self._resolver.bases(f"{module.path}::{around.owner}")
+            bases = self._resolver.classes.bases(f"{module.path}::{around.owner}")
             meant: Value | None = Ref(bases[0]) if len(bases) == 1 else None
         elif isinstance(target, Member) and target.base == own:
             if any(f"{heir}.{target.attr}" in kin.functions for kin, heir in self._heirs(module, around.owner)):
@@ -79,7 +80,7 @@ class Handing:
             meant = self._resolver.normal(module.path, target, around)
             if isinstance(meant, Ref) and "." in meant.name.partition("::")[2]:
                 return None  # a method that is told whose it is
-        if isinstance(meant, Ref) and "::" in meant.name and self._resolver.is_class(meant.name):
+        if isinstance(meant, Ref) and "::" in meant.name and self._resolver.classes.is_class(meant.name):
             meant = Ref(f"{meant.name}.__init__")
         home, function = self._resolver.function(meant) or (None, None)
         if home is None or function is None or home.detail(function).decorators:

@@ -11,8 +11,9 @@ from detlint.checks.scope import chosen
 from detlint.checks.tests import is_test
 from detlint.checks.untrained import Untrained
 from detlint.db import Memo
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 from detlint.model.uses import Users
-from detlint.program.resolve import Module, Resolver
 
 NOWHERE: Final = frozenset[str]()
 

@@ -15,9 +15,9 @@ from detlint.folders import INIT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.index import Index
+from detlint.model.module import Module
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Module
 
 _STARTS: Final = frozenset({"-m", "import", "python", "python3"})
 """Words of a command, or a statement, that starts or imports a file."""

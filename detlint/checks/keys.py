@@ -34,8 +34,8 @@ from detlint.facts.model import (
 )
 from detlint.facts.model import Step as Taken
 from detlint.model.arguments import received
+from detlint.model.module import Module
 from detlint.program.reach import Place
-from detlint.program.resolve import Module
 
 CODE: Final = "DET116"
 _Way = tuple[tuple[int, int], ...]
@@ -146,8 +146,8 @@ class Keys:
         """The keys that a site gives a function of the program which uses them up."""
         target = self.matcher.target(module, index)
         resolver = self.matcher.resolver
-        if isinstance(target, Ref) and "::" in target.name and resolver.is_class(target.name):
-            target = resolver.attribute_of_class(target.name, "__init__")
+        if isinstance(target, Ref) and "::" in target.name and resolver.classes.is_class(target.name):
+            target = resolver.classes.attribute(target.name, "__init__")
         home, function = resolver.function(target) or (None, None)
         if home is None or function is None:
             return

@@ -13,10 +13,10 @@ from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.uses import Use
+from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.references import is_spelled
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _SETS_ANY: Final = frozenset({"__dict__", "__setattr__"})
 _SETS_BY_NAME: Final = frozenset({"setattr", "vars"})
@@ -43,13 +43,13 @@ class Kin:
 
     def bases(self, module: Module, owner: str) -> list[tuple[Module, str]]:
         """The classes of the program that one derives from."""
-        kin = [*self._resolver.family(f"{module.path}::{owner}")][1:]
+        kin = [*self._resolver.classes.family(f"{module.path}::{owner}")][1:]
         self._resolver.opened.update(home.path for home, _ in kin)
         return kin
 
     def derives_from_others(self, module: Module, owner: str) -> bool:
         """Whether a class has bases in the program."""
-        return any("::" in base for base in self._resolver.mro(f"{module.path}::{owner}")[1:])
+        return any("::" in base for base in self._resolver.classes.mro(f"{module.path}::{owner}")[1:])
 
     def saying(self, module: Module, word: str) -> Iterator[Module]:
         """A file, and those of its importers that say a word, one by one."""
@@ -101,7 +101,9 @@ class Kin:
         own = f"{module.path}::{owner}"
         for home in self.saying(module, owner):
             for other in home.classes:
-                if (home is not module or other != owner) and own in self._resolver.mro(f"{home.path}::{other}"):
+                if (home is not module or other != owner) and own in self._resolver.classes.mro(
+                    f"{home.path}::{other}"
+                ):
                     yield home, other
 
     def _find_set(self, module: Module, owner: str, name: str) -> bool:

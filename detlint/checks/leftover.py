@@ -15,9 +15,10 @@ from detlint.ir.code import Function
 from detlint.ir.places import Test
 from detlint.ir.uses import Use
 from detlint.model.flow import is_replaced
+from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.model.readers import Readers
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Resolver
 
 Always = Callable[[Module, int, Test], bool]
 
@@ -38,7 +39,7 @@ class Leftover:
         """Whether nothing ever calls the layer that a site makes, nor any that it is put into."""
         site = module.sites[index]
         owner = module.function_of(site).owner
-        layer = self._resolver.layer(f"{module.path}::{owner}") if owner.isidentifier() else None
+        layer = self._resolver.kinds.layer(f"{module.path}::{owner}") if owner.isidentifier() else None
         point = point_of(self._resolver, module, site) if layer is not None and site.kind == "call" else None
         if layer is None or point is None:
             return False
@@ -136,7 +137,7 @@ class _Parts:
     def _is_layer(self, name: str) -> bool:
         """Whether a name of a file is a layer of a framework, which does nothing to those that it is handed before it is called."""
         meant = self._resolver.meant(self._module, name) if name else ""
-        return meant != "" and "::" not in meant and self._resolver.layer(meant) is not None
+        return meant != "" and "::" not in meant and self._resolver.kinds.layer(meant) is not None
 
     def _is_given_for_nothing(self, method: Function, item: int) -> bool:
         """Whether nothing calls what a method gives back, or an item of it: only methods of the class call it, by `self`."""

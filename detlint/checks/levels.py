@@ -12,7 +12,7 @@ from detlint.checks.match import Match, Matcher
 from detlint.checks.origins import Origins
 from detlint.checks.tests import is_test
 from detlint.config import Settings
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 Judgement = tuple[Severity | None, str]
 """A severity (None: no finding), and why."""

@@ -9,8 +9,8 @@ from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Result
+from detlint.model.module import Module
 from detlint.program.reach import Place, Seeding, is_object
-from detlint.program.resolve import Module
 from detlint.program.values import Frame, Spot, Values
 
 
@@ -81,4 +81,4 @@ def _draws(match: Match, matcher: Matcher) -> bool:
     """Whether a call draws by itself: not a layer's initial weights, nor what draws when it is used."""
     if not match.entry.draws or match.entry.rule:
         return False
-    return matcher.resolver.layer(match.name) is None and not is_object(match, weights=False)
+    return matcher.resolver.kinds.layer(match.name) is None and not is_object(match, weights=False)

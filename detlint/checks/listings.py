@@ -22,10 +22,10 @@ from detlint.ir.uses import Use
 from detlint.model import growth, order
 from detlint.model.growth import GROWS, WRITES, Grown
 from detlint.model.meaning import Meaning, Meanings
+from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.uses import Callers
 from detlint.program.reach import is_object
-from detlint.program.resolve import Module
 
 # Methods that show what they are given, or only look at it, by their names.
 LOOKS: Final = frozenset({
@@ -347,7 +347,7 @@ class _Order(msgspec.Struct):
         return any(
             match.entry.draws
             and not match.entry.rule.startswith("DET1")
-            and not is_object(match, matcher.resolver.layer(match.name) is not None)
+            and not is_object(match, matcher.resolver.kinds.layer(match.name) is not None)
             for index, site in enumerate(self.module.sites)
             if site.span.place in spans
             for match in matcher.matches(self.module, index)

@@ -8,9 +8,9 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
 from detlint.facts.model import Function, Member, is_made_by, surely
+from detlint.model.module import Module
 from detlint.model.uses import Use, Users
 from detlint.program.following.state import LOADS_WEIGHTS
-from detlint.program.resolve import Module
 
 _Known = dict[tuple[str, str], bool]
 """What is known of functions, by path and name; of one that is being asked, that it does."""
@@ -46,7 +46,7 @@ class Loaded:
 
     def _while_built(self, module: Module, function: Function, known: _Known, *, loaded: bool = False) -> bool:
         """Whether a function runs only while layers are built whose weights are loaded then, as is known if `loaded`."""
-        if self._matcher.resolver.layer(f"{module.path}::{function.owner}") is None:
+        if self._matcher.resolver.kinds.layer(f"{module.path}::{function.owner}") is None:
             return False
         if function.name.rpartition(".")[2] in BEGINNING:
             return loaded or self._all_load(module, function.owner, known)

@@ -37,12 +37,13 @@ from detlint.facts.model import (
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
+from detlint.model.links import Registered
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
 from detlint.program.calls import left_out
 from detlint.program.entry import sites
-from detlint.program.links import Registered
-from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed
 from detlint.versions import nearest
 
@@ -142,8 +143,8 @@ class Matcher:
         self._current: dict[tuple[tuple[int, ...], frozenset[str], int], list[Entry]] = {}
         """By what is asked, the hardware, and which table of versions holds."""
         self.judge = Judge(
-            resolver.type_of,
-            resolver.tensors,
+            resolver.types.of,
+            resolver.types.tensors,
             self._first_argument,
             self._named_argument,
             self._indexable,
@@ -381,7 +382,7 @@ class Matcher:
         if (
             isinstance(target, Member)
             and target.attr in self.catalog.methods
-            and not self.resolver.type_of(target.base)
+            and not self.resolver.types.of(target.base)
         ):
             return [(target.attr, self.catalog.methods[target.attr])]
         if not isinstance(target, Ref):
@@ -398,7 +399,7 @@ class Matcher:
 
     def _method_of_base(self, owner: str, last: str) -> list[tuple[str, list[int]]]:
         """A method that the catalog knows on what the class `returns` (datasets share `Dataset.shuffle`), or on all layers."""
-        layer = self.resolver.layer(owner) if last in self.catalog.methods else None
+        layer = self.resolver.kinds.layer(owner) if last in self.catalog.methods else None
         owners = (owner, layer.module) if layer is not None else (owner,)
         bases = [self.catalog.entries[i].returns for name in owners for i in self.catalog.calls.get(name, ())]
         for base in (*bases, *owners[1:]):
@@ -416,7 +417,7 @@ class Matcher:
             return [(known, self.catalog.calls[known])]
         body = module.classes.get(inside)
         if body is not None and "__init__" not in body.methods:
-            for base in self.resolver.bases(name):
+            for base in self.resolver.classes.bases(name):
                 found = self.named(Ref(base))
                 if found:
                     own = self._own_rules(module, name, inside)
@@ -427,7 +428,7 @@ class Matcher:
 
     def _own_rules(self, module: Module, name: str, inside: str) -> set[str]:
         """What a layer's forward pass breaks by operators that it calls itself, instead of what its base has: these are told."""
-        layer = self.resolver.layer(name)
+        layer = self.resolver.kinds.layer(name)
         forward = module.functions.get(f"{inside}.{layer.forward}") if layer is not None else None
         if forward is None or name in self._asked:
             return set()
@@ -454,7 +455,7 @@ class Matcher:
             return True
         named = (entry for entry in map(self.catalog.entries.__getitem__, entries) if entry.copies)
         rules = {entry.rule for entry in named if entry.rule.startswith("DET4")}
-        if not rules or self.resolver.layer(target.name) is None:
+        if not rules or self.resolver.kinds.layer(target.name) is None:
             return True
         if target.name in self._asked:
             return False
@@ -820,14 +821,14 @@ class Matcher:
             return True
         if isinstance(value, Partial):
             return False
-        kind = self.resolver.type_of(value)  # of what a function gives too, alone or among others
+        kind = self.resolver.types.of(value)  # of what a function gives too, alone or among others
         target = Ref(kind) if "::" in kind else value.of if isinstance(value, Result) else value
         if not (isinstance(target, Ref) and "::" in target.name):
             return None
         if (found := self.resolver.function(target)) is not None:
             return False if target is value or found[1].yields else None
-        by_index = self.resolver.attribute_of_class(target.name, "__getitem__")
-        return True if by_index is not None else False if self.resolver.is_surely_no_layer(target.name) else None
+        by_index = self.resolver.classes.attribute(target.name, "__getitem__")
+        return True if by_index is not None else False if self.resolver.kinds.is_surely_no_layer(target.name) else None
 
 
 def last_of(name: str) -> str:

@@ -23,11 +23,11 @@ from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
 from detlint.facts.model import Function
+from detlint.model.module import Module
 from detlint.model.uses import Users
 from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
-from detlint.program.resolve import Module
 
 USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
 """The rules of what only counts once something is trained or evaluated: layers, operators, and the data that is gone through."""
@@ -211,7 +211,7 @@ class Milder:
     def _is_in_cell(self, module: Module, index: int) -> bool:
         """Whether a site stands in a layer that trains when it is called, derived from a framework's."""
         owner = module.function_of(module.sites[index]).owner
-        bases = self._resolver.bases(f"{module.path}::{owner}") if owner else ()
+        bases = self._resolver.classes.bases(f"{module.path}::{owner}") if owner else ()
         return any(TRAINING_CELL in self._resolver.contexts(base) for base in bases)
 
     def _is_for_nothing(self, module: Module, index: int) -> bool:
@@ -244,7 +244,7 @@ class Milder:
         owner = module.function_of(module.sites[index]).owner
         if self._settings.library == "strict" or runs.train or not outcomes or not owner:
             return False
-        if self._resolver.layer(f"{module.path}::{owner}") is None:
+        if self._resolver.kinds.layer(f"{module.path}::{owner}") is None:
             return False
         return all(outcome.loads and not outcome.trains for outcome in outcomes)
 

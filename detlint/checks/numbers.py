@@ -12,7 +12,7 @@ from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.records import EITHER, KIND, LAMBDA
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 if TYPE_CHECKING:
     from detlint.checks.exact import Exact

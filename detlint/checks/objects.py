@@ -11,7 +11,7 @@ from detlint.checks.match import Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.kept import only_setter
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -51,7 +51,7 @@ class Objects:
             around = around.parent
         name = around.qualified if around is not None else ""
         known = name in self._module.classes and len(self.function.code.by_name[name]) == 1
-        return name if known and self._matcher.resolver.layer(f"{self._module.path}::{name}") is not None else ""
+        return name if known and self._matcher.resolver.kinds.layer(f"{self._module.path}::{name}") is not None else ""
 
     def part(self, made: int) -> str:
         """The name of the part of the layer that is, or may be, what a call makes."""

@@ -26,8 +26,8 @@ from detlint.facts.model import (
 from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
+from detlint.model.module import Module
 from detlint.model.training import ASKS
-from detlint.program.resolve import Module
 
 OPERANDS: Final = frozenset({
     "grid", "input", "key", "other", "query", "self", "source", "src", "tensor", "value", "values", "weight", "x",
@@ -69,7 +69,7 @@ class Origins:
     def __init__(self, matcher: Matcher, gradients: Gradients, any_input: bool = False) -> None:
         self.matcher = matcher
         self.feeds = Feeds(matcher.resolver, gradients, any_input)
-        catalog, tensors = matcher.catalog, matcher.resolver.tensors
+        catalog, tensors = matcher.catalog, matcher.resolver.types.tensors
         self._made = catalog.leaves
         self._cut = frozenset(name.rpartition(".")[2] for name in catalog.leaves if name.rpartition(".")[0] in tensors)
         self._drawn = frozenset(name for name in self._cut if name.endswith("_"))
@@ -252,7 +252,7 @@ class Origins:
                 returned, item = returned.values[int(item)], ""
             return not item and self._gives_batches(self.feeds.inside(*callee, given), returned, depth + 1)
         classes = [option.name if isinstance(option, Ref) else "" for option in options(target)]
-        return not item and all(not self._loaders.isdisjoint((name, *resolver.mro(name))) for name in classes)
+        return not item and all(not self._loaders.isdisjoint((name, *resolver.classes.mro(name))) for name in classes)
 
     def _passed_on(self, place: Place, value: Value | None, unknown: Value | None = None) -> Value | None:
         """What a value passes the items of on, in their order: `tqdm(loader)`; None for any other value.

@@ -11,8 +11,8 @@ from detlint.db import Memo
 from detlint.facts.model import SUPER, Instance, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.module import Module
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 
 class Unseen(NamedTuple):
@@ -129,10 +129,10 @@ def _may_be(users: Users, module: Module, name: str, home: Module, index: int, w
         return True
     meant = resolver.normal(home.path, site.target, home.function_of(site))
     if not isinstance(meant, Ref):
-        made = resolver.type_of(base) if isinstance(base, Result) else ""
+        made = resolver.types.of(base) if isinstance(base, Result) else ""
         return made == "" or "::" in made
     owner = f"{module.path}::{name.rpartition('.')[0]}"
-    return "::" in meant.name and meant.name.rpartition(".")[0] in resolver.mro(owner)
+    return "::" in meant.name and meant.name.rpartition(".")[0] in resolver.classes.mro(owner)
 
 
 def _is_sure(base: Value | None) -> bool:

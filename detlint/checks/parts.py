@@ -8,10 +8,11 @@ from detlint.checks.accessors import asked, asks_itself
 from detlint.facts.model import Instance, Member, Result, Value, is_made_by, options
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.module import Module
 from detlint.model.projects import MANY
 from detlint.model.readers import readings
+from detlint.model.resolve import Resolver
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module, Resolver
 
 _RUNS: Final = frozenset({"call", "construct", "forward"})
 """What a part has that runs it."""
@@ -29,7 +30,7 @@ def calls_of_parts(resolver: Resolver, users: Users, made: list[Use], given_out:
     for use in made:
         holder = use.module.function_of(use.module.sites[use.site]).owner
         body = use.module.classes.get(holder)
-        if body is None or resolver.layer(f"{use.module.path}::{holder}") is None:
+        if body is None or resolver.kinds.layer(f"{use.module.path}::{holder}") is None:
             return None
         kept = [name for name, v in body.attributes.items() if any(is_made_by(o, use.site) for o in options(v))]
         calls = _calls_of(resolver, users, use.module, holder, kept[0], given_out) if len(kept) == 1 else None
@@ -58,7 +59,7 @@ def _calls_of(
     calls = [call for accessor in accessors for call in _calls_of_given(resolver, users, module, accessor)]
     for number in sites:
         caller = module.function_of(module.sites[number]).owner
-        if own in resolver.mro(f"{module.path}::{caller}"):
+        if own in resolver.classes.mro(f"{module.path}::{caller}"):
             calls.append(Use(module, number, True))
         elif caller not in module.classes or name not in module.classes[caller].attributes:
             return None
@@ -87,8 +88,8 @@ def _asking(resolver: Resolver, module: Module, holder: str, given_out: str) -> 
         given_out: the part, if it may be given out; "" if not.
     """
     own = f"{module.path}::{holder}"
-    related = {holder, *(name for name in module.classes if own in resolver.mro(f"{module.path}::{name}"))}
-    bases = [*resolver.family(own)][1:]
+    related = {holder, *(name for name in module.classes if own in resolver.classes.mro(f"{module.path}::{name}"))}
+    bases = [*resolver.classes.family(own)][1:]
     kin = [*((module.path, name) for name in related), *((home.path, name) for home, name in bases)]
     codes = [(resolver.code(path), name) for path, name in kin]
     bodies = [body for code, name in codes if code is not None for body in code.by_name.get(name, ())]

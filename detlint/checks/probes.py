@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 if TYPE_CHECKING:
     from detlint.checks.match import Matcher

@@ -14,10 +14,10 @@ from detlint.db import Memo
 from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
 from detlint.model.classes import may_derive
 from detlint.model.imports import Imports
+from detlint.model.module import Module
 from detlint.model.raises import BOUND
 from detlint.model.uses import Users
 from detlint.program.entry import sites
-from detlint.program.resolve import Module
 
 
 class Raising:
@@ -109,7 +109,7 @@ class Raising:
     def _is_in_vain(self, module: Module, function: Function, missing: frozenset[str]) -> bool:
         """Whether a method is a layer's forward pass that surely raises, or of a class whose constructor does."""
         owner = f"{module.path}::{function.owner}"
-        layer = self._resolver.layer(owner)
+        layer = self._resolver.kinds.layer(owner)
         if layer is not None:
             forward = module.functions.get(f"{function.owner}.{layer.forward}")
             if forward is not None and self._ends_so(module, forward, missing):
@@ -161,14 +161,14 @@ class Raising:
         """The operator that a site runs: a function, or an object that was made of a class; "" where that isn't known."""
         target = self._matcher.target(module, step)
         made = target.of if isinstance(target, Result) else None
-        ran = made if isinstance(made, Ref) and self._resolver.is_class(made.name) else target
-        makes = ran is target and isinstance(ran, Ref) and self._resolver.is_class(ran.name)
+        ran = made if isinstance(made, Ref) and self._resolver.classes.is_class(made.name) else target
+        makes = ran is target and isinstance(ran, Ref) and self._resolver.classes.is_class(ran.name)
         return ran.name if isinstance(ran, Ref) and not makes else ""
 
     def _callee(self, module: Module, step: int) -> tuple[Module, Function] | None:
         """The function of the program that a site calls by its name, or the constructor of the class that it names."""
         target = self._matcher.target(module, step)
-        if isinstance(target, Ref) and "::" in target.name and self._resolver.is_class(target.name):
+        if isinstance(target, Ref) and "::" in target.name and self._resolver.classes.is_class(target.name):
             target = Ref(f"{target.name}.__init__")
         return self._resolver.function(target)
 

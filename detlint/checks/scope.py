@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from detlint.catalog import Catalog, Entry
 from detlint.config import Settings
 from detlint.facts.model import Const, Facts, Ref
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet

@@ -39,12 +39,13 @@ from detlint.facts.reading.values import member
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.model.uses import Users
 from detlint.program.flow import Flow
 from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
-from detlint.program.resolve import Module, Resolver
 from detlint.program.values import Frame, Origin, Spot, Values
 
 OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-dataset", "mindspore-generator")}

@@ -21,11 +21,11 @@ from detlint.ir.flow import BEFORE
 from detlint.ir.places import Place
 from detlint.model.chosen import TABLE
 from detlint.model.documents import Documents
+from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.settings import Settings
 from detlint.model.truth import Truth, denied
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
 """What a project says that reads files of settings, or commands."""
@@ -155,7 +155,7 @@ class Settled:
             return None
         value = self._users.resolver.name(module.path, f"{meant.name}.{rest}")
         owner = self._users.resolver.name(module.path, f"{meant.name}.{rest}".rpartition(".")[0])
-        bases = self._users.resolver.mro(owner.name) if isinstance(owner, Ref) and "::" in owner.name else ()
+        bases = self._users.resolver.classes.mro(owner.name) if isinstance(owner, Ref) and "::" in owner.name else ()
         return value if isinstance(value, Const) and any(base.startswith("enum.") for base in bases) else None
 
     def _only_bound(self, module: Module, function: Function, load: int) -> int:

@@ -22,12 +22,12 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
 from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span
+from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.uses import Use, Users
 from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.reach import is_mode
-from detlint.program.resolve import Module
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -222,7 +222,7 @@ class Silence:
         for number, site in enumerate(module.sites):
             if index in site.within:
                 target = self._matcher.target(module, number)
-                if isinstance(target, Ref) and self._resolver.layer(target.name) is not None:
+                if isinstance(target, Ref) and self._resolver.kinds.layer(target.name) is not None:
                     return True
                 if any(match.entry.draws for match in self._matcher.matches(module, number)):
                     return True
@@ -234,8 +234,8 @@ class Silence:
         if not inside:
             return False
         owner = f"{module.path}::{inside}"
-        is_layer = "layer" in kinds and self._resolver.layer(owner) is not None
-        return is_layer or ("dataset" in kinds and self._resolver.is_dataset(owner))
+        is_layer = "layer" in kinds and self._resolver.kinds.layer(owner) is not None
+        return is_layer or ("dataset" in kinds and self._resolver.kinds.is_dataset(owner))
 
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from detlint.facts.model import Arg, Const, Items, Member, Param, Ref, Result, Site, Value
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 ROWS: Final = "rows"
 """Entries in this context give one row for each combination of what some columns hold."""

@@ -13,10 +13,10 @@ from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
 from detlint.facts.model import Const, Span, options
+from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.entry import branches, sites
 from detlint.program.reach import Effect, Place, Reach
-from detlint.program.resolve import Module
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"

@@ -6,8 +6,8 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 
 from detlint.facts.model import Ref
+from detlint.model.module import Module
 from detlint.model.uses import Use
-from detlint.program.resolve import Module
 
 
 def is_test(path: str) -> bool:

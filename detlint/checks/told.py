@@ -11,7 +11,7 @@ from detlint.checks.finding import Finding, Severity
 from detlint.checks.match import Match
 from detlint.config import Settings
 from detlint.facts.model import Const, Site
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 
 def finding(

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from detlint.checks.raising import Raising
 from detlint.checks.unnamed import Unnamed
 from detlint.db import Memo
+from detlint.model.module import Module
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 
 class Unapplied:
@@ -47,7 +47,7 @@ class Unapplied:
         return self._known.of((module.path, owner), lambda: self._find_out(module, owner), False)
 
     def _find_out(self, module: Module, owner: str) -> bool:
-        layer = self._resolver.layer(f"{module.path}::{owner}")
+        layer = self._resolver.kinds.layer(f"{module.path}::{owner}")
         if layer is None or module.classes[owner].decorators or self._unnamed.is_in_library(module):
             return False
         uses = self._users.of(module, owner) or ()

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from detlint.checks.gradients import BEGINNING
 from detlint.db import Memo
 from detlint.model.classes import keeps_as, may_derive
+from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 
 class Uncallable:
@@ -39,7 +39,7 @@ class Uncallable:
     def _only_raises(self, module: Module, owner: str) -> bool:
         """Whether all that a class has besides its constructor is the forward pass of a layer of another framework, which nobody
         calls by its name."""
-        layer = self._resolver.layer(f"{module.path}::{owner}")
+        layer = self._resolver.kinds.layer(f"{module.path}::{owner}")
         if layer is None or not owner.isidentifier() or module.classes[owner].decorators:
             return False
         methods = {name for name in self._methods(module, owner) if name not in BEGINNING}
@@ -51,7 +51,7 @@ class Uncallable:
 
     def _methods(self, module: Module, owner: str) -> Iterator[str]:
         """The methods of a class and of its bases in the program."""
-        for home, inside in self._resolver.family(f"{module.path}::{owner}"):
+        for home, inside in self._resolver.classes.family(f"{module.path}::{owner}"):
             functions = (function for function in home.functions if function.startswith(f"{inside}."))
             inner = (function.removeprefix(f"{inside}.") for function in functions)
             yield from (name.partition(".")[0] for name in inner)

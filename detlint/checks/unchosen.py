@@ -21,10 +21,10 @@ from detlint.ir.places import Place
 from detlint.model.chosen import SAID, UNKNOWN
 from detlint.model.documents import Documents
 from detlint.model.exports import ALL
+from detlint.model.module import Module
 from detlint.model.references import block_of, is_listed, saying, spelling
 from detlint.model.registries import Kept
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _LISTING: Final = ("list_models", "list_modules")
 """What gives the names of all that is registered."""

@@ -14,8 +14,8 @@ from typing import Final
 from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code
+from detlint.model.module import Module
 from detlint.model.uses import Users
-from detlint.program.resolve import Module
 
 _PACKAGED: Final = frozenset({"__package__", "__path__"})
 """Who has such names may be in another package than the folder says."""

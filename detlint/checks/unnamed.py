@@ -26,11 +26,12 @@ from detlint.ir.code import VALUES, Code
 from detlint.ir.places import Place
 from detlint.model import references
 from detlint.model.documents import Documents
+from detlint.model.module import Module
 from detlint.model.readers import Counts, Readers
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
 from detlint.model.registries import Kept
+from detlint.model.resolve import Resolver
 from detlint.model.uses import Users
-from detlint.program.resolve import Module, Resolver
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
@@ -221,7 +222,7 @@ class Unnamed:
             return False
         if self._keeps_from is not None and self._keeps_from(module, place):
             return False
-        layer = self._resolver.layer(wanted.ref.name) is not None
+        layer = self._resolver.kinds.layer(wanted.ref.name) is not None
         return not self._is_dark(module, block, asking, layer=layer, number=place.function.outermost.number)
 
     def _is_hint(self, module: Module, place: Place, block: str) -> bool:
@@ -247,7 +248,7 @@ class Unnamed:
 
     def _is_known_to_base(self, module: Module, name: str) -> bool:
         """Whether a class may be come to by one that it derives from: that notes its heirs, or somebody asks it for them."""
-        own = [*self._resolver.family(f"{module.path}::{name}")][1:]
+        own = [*self._resolver.classes.family(f"{module.path}::{name}")][1:]
         bodies = ((home.path, home.classes[inside]) for home, inside in own)
         if any(NOTED in body.methods or self._is_noting(path, body) for path, body in bodies):
             return True
@@ -301,10 +302,10 @@ class Unnamed:
         if function is None or special or name in HOOKS or module.detail(function).decorators:
             return False
         own = f"{module.path}::{owner}"
-        layer = self._resolver.layer(own)
+        layer = self._resolver.kinds.layer(own)
         if layer is not None and name == layer.forward:
             return False
-        if any(f"{inside}.{name}" in home.functions for home, inside in [*self._resolver.family(own)][1:]):
+        if any(f"{inside}.{name}" in home.functions for home, inside in [*self._resolver.classes.family(own)][1:]):
             return False
         if is_test(module.path) or not self._files.is_imported(module):
             return False

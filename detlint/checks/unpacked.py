@@ -12,9 +12,9 @@ from detlint.db import Memo
 from detlint.facts.model import Function, Mapping, Result, Site, Value
 from detlint.facts.reading.values import opened
 from detlint.model.arguments import Argument
+from detlint.model.module import Module
 from detlint.model.tables import Known, parameters
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module
 
 DEEPEST: Final = 3
 """So many functions may hand a table on, one to the next."""

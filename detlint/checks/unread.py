@@ -12,10 +12,11 @@ from detlint.facts.model import Function, Instance, Member, Result, Site
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
+from detlint.model.module import Module
 from detlint.model.places import call_of
+from detlint.model.resolve import Resolver
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
 from detlint.model.uses import Callers
-from detlint.program.resolve import Module, Resolver
 
 OUT: Final = "out"
 """The parameter by which a call is told where to put its result."""
@@ -138,8 +139,8 @@ class Ignored:
         if not isinstance(target, Member) or not isinstance(target.base, Instance) or target.base.name:
             return None
         made = self._resolver.normal(module.path, target, around)
-        kind = self._resolver.type_of(made) if isinstance(made, Result) else ""
-        layer = self._resolver.layer(kind) if "::" in kind else None
+        kind = self._resolver.types.of(made) if isinstance(made, Result) else ""
+        layer = self._resolver.kinds.layer(kind) if "::" in kind else None
         path, _, owner = kind.partition("::")
         if layer is None or self._is_set(module, around.owner, target.attr):
             return None

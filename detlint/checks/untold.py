@@ -8,10 +8,10 @@ from detlint.checks.match import Match, Matcher
 from detlint.facts.model import Member
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.model.module import Module
 from detlint.model.uses import Users
 from detlint.program.outcome import Passage
 from detlint.program.reach import follows_mode
-from detlint.program.resolve import Module
 
 STEP: Final = "train_step"
 """The method of a model that does what it does with one batch. Keras's own tells the layers to train."""
@@ -63,7 +63,7 @@ class Untold:
         """Whether a method is of an object of a class of the file that has a training step of its own."""
         assert isinstance(fit, Member)
         resolver = self._matcher.resolver
-        path, _, name = resolver.type_of(resolver.normal(module.path, fit.base)).partition("::")
+        path, _, name = resolver.types.of(resolver.normal(module.path, fit.base)).partition("::")
         body = module.classes.get(name) if path == module.path else None
         return body is not None and STEP in body.methods
 

@@ -10,10 +10,10 @@ from detlint.checks.unnamed import Unnamed
 from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code
+from detlint.model.module import Module
 from detlint.model.training import DIFFERENTIATES, GRADIENT, PASSES, SIZE, SPEAK, STEPS, TOLD, TRAINS, UPDATES, Training
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Module
 
 _ORDERS: Final = ("train", "fit", "set_train")
 _HANDS: Final = frozenset({"CellList", "SequentialCell", "Thread", "atexit", "data_sink", "partial"})

@@ -10,10 +10,10 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.model.classes import deriving
 from detlint.model.dynamic import COMING
+from detlint.model.module import Module
 from detlint.model.readers import Counts, Readers, asks_for_any
 from detlint.model.uses import Users
 from detlint.program.entry import sites
-from detlint.program.resolve import Module
 
 
 def puts_names_together(
@@ -82,7 +82,7 @@ class Unused:
         if not function.name:
             idle = generator or self._is_of_script(module, made)
             return idle and self._is_said_once(module, self._name_in(module.facts.names, index))
-        layer = self._resolver.layer(f"{module.path}::{function.owner}") if function.owner else None
+        layer = self._resolver.kinds.layer(f"{module.path}::{function.owner}") if function.owner else None
         if layer is None and not (generator and function.owner):
             return False
         name, inside = self._name_in(module.classes[function.owner].attributes, index), layer is not None
@@ -102,7 +102,7 @@ class Unused:
         Args:
             forward: what the framework calls a forward pass.
         """
-        family = self._resolver.family(f"{module.path}::{owner}")
+        family = self._resolver.classes.family(f"{module.path}::{owner}")
         passes = any(f"{name}.{forward}" in home.functions for home, name in family)
         seen = {f"{module.path}::{owner}"}
         named = not (passes or self._in_library(module)) and self._heirs_name_parts(module, owner, seen)
@@ -132,7 +132,7 @@ class Unused:
 
     def _is_of_script(self, module: Module, made: str) -> bool:
         """Whether a class of layers is one whose objects a script has for itself, if its top level makes them."""
-        own = bool(made) and module.facts.starts in ("main", "script") and self._resolver.layer(made) is not None
+        own = bool(made) and module.facts.starts in ("main", "script") and self._resolver.kinds.layer(made) is not None
         return own and not self._users.is_imported(module)
 
     @staticmethod

@@ -32,12 +32,12 @@ from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
 from detlint.facts.model import Either, Member
+from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
 from detlint.model.uses import Users
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
-from detlint.program.resolve import Module
 
 
 class Verdicts:

@@ -10,8 +10,8 @@ from detlint.checks.handed import makes_generator
 from detlint.checks.match import Matcher
 from detlint.facts.model import Const, Result, Span
 from detlint.model.arguments import Argument
+from detlint.model.module import Module
 from detlint.program.outcome import Outcome
-from detlint.program.resolve import Module
 
 
 def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Iterator[Finding]:
@@ -21,7 +21,7 @@ def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Itera
         runs: those that pass the module.
     """
     resolver, catalog = matcher.resolver, matcher.catalog
-    datasets = [body for body in module.facts.classes if resolver.is_dataset(f"{module.path}::{body.name}")]
+    datasets = [body for body in module.facts.classes if resolver.kinds.is_dataset(f"{module.path}::{body.name}")]
     if not datasets or _never_has_workers(module, matcher):
         return
     if runs and all(run.renews or not run.workers for run in runs):

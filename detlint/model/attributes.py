@@ -13,8 +13,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.writes import ANY, MODULES, OWN, Writes
 from detlint.model.meaning import Meaning, Meanings
+from detlint.model.resolve import Resolver
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Resolver
 
 
 class Written(NamedTuple):

@@ -10,7 +10,8 @@ from typing import Final
 
 from detlint.facts.model import Either, Function, Member, Partial, Ref, Result, Value, options
 from detlint.facts.scope import MOST_DEFINITIONS
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
 Callee = tuple[Module, Function, str]
 """A function that is called, and the class of its `self`."""
@@ -52,13 +53,13 @@ class Callees:
                 return [*self.method(target.name, "__init__"), *self.method(target.name, "__post_init__")]
             function = module.functions.get(inside) if module is not None else None
             return [(module, function, "")] if module is not None and function is not None else []
-        kind = self.resolver.type_of(target)
-        layer = self.resolver.layer(kind) if "::" in kind else None
+        kind = self.resolver.types.of(target)
+        layer = self.resolver.kinds.layer(kind) if "::" in kind else None
         return self.method(kind, layer.forward if layer is not None else "__call__") if "::" in kind else []
 
     def method(self, name: str, method: str) -> list[Callee]:
         """A method of a class of the program, with that class; where its bases may be several, each that it may have."""
-        found = options(self.resolver.attribute_of_class(name, method))
+        found = options(self.resolver.classes.attribute(name, method))
         own = [option for option in found if isinstance(option, Ref) and "::" in option.name]
         return [(module, function, name) for option in own for module, function, _ in self.callees(option)]
 
@@ -67,7 +68,7 @@ class Callees:
         found = self.resolver.member(value, attr)
         if not (isinstance(found, Result) and found.site < 0 and isinstance(found.of, Ref) and "::" in found.of.name):
             return []
-        own = self.resolver.type_of(value)
+        own = self.resolver.types.of(value)
         return [(module, function, own) for module, function, _ in self.callees(Ref(found.of.name + what))]
 
     def hooks(self, name: str, called: bool = True) -> Iterator[Callee]:
@@ -76,7 +77,7 @@ class Callees:
         Args:
             called: whether its objects may be called, if they are layers.
         """
-        layer = self.resolver.layer(name)
+        layer = self.resolver.kinds.layer(name)
         for method in dict.fromkeys(method for _, _, method in self.methods(name)):
             passes = layer is not None and method == layer.forward
             if (is_hook(method) or passes) and (called or not passes):
@@ -84,7 +85,7 @@ class Callees:
 
     def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
         """The methods of a class of the program and of its bases: the file, the class and the method's name."""
-        for module, owner in self.resolver.family(name):
+        for module, owner in self.resolver.classes.family(name):
             yield from ((module, owner, method) for method in module.classes[owner].methods)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from detlint.facts.model import Member, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code
-from detlint.program.resolve import Resolver
+from detlint.model.resolve import Resolver
 
 
 def may_derive(resolver: Resolver, path: str, own: str) -> bool:
@@ -27,9 +27,9 @@ def deriving(resolver: Resolver, path: str, own: str) -> Iterator[str]:
     word = own.rpartition("::")[2].rpartition(".")[2]
     for name, body in module.classes.items() if module is not None else ():
         full = f"{path}::{name}"
-        if full != own and own in resolver.mro(full):
+        if full != own and own in resolver.classes.mro(full):
             yield name
-        elif not resolver.knows_bases(full):
+        elif not resolver.classes.knows_bases(full):
             said = (
                 base.name if isinstance(base, Ref) else base.attr
                 for base in body.bases

@@ -14,7 +14,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.places import Place
 from detlint.model.meaning import Meaning, Meanings
-from detlint.program.resolve import Resolver
+from detlint.model.resolve import Resolver
 
 _ASKS: Final = ("hasattr", "id", "isinstance", "print", "repr", "str", "type")
 """Built-in functions that keep nothing of what they are handed, and call it for no more than its text."""
@@ -42,11 +42,11 @@ class Escapes:
         """Whether the methods of a class do no more with their object than to take attributes of it."""
         if name not in self._kept:
             self._kept[name] = True  # while that is asked
-            layer = self._resolver.layer(name)
-            plain = layer is not None and layer.passes_on and self._resolver.knows_bases(name)
+            layer = self._resolver.kinds.layer(name)
+            plain = layer is not None and layer.passes_on and self._resolver.classes.knows_bases(name)
             self._kept[name] = plain and all(
                 self._keeps_in_body(owner, name) if "::" in owner else layer is not None and owner == layer.module
-                for owner in self._resolver.mro(name)
+                for owner in self._resolver.classes.mro(name)
             )
         return self._kept[name]
 
@@ -67,7 +67,7 @@ class Escapes:
 
     def _has(self, meaning: Meaning, place: Place, name: str) -> bool:
         """Whether no more is done with an object of a class, which a value is, than to have it, and to take attributes of it."""
-        layer, waiting = self._resolver.layer(name), [place]
+        layer, waiting = self._resolver.kinds.layer(name), [place]
         for home, value in waiting:
             for use in home.users[value]:
                 operation = home.ops[use.op]

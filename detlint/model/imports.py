@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from detlint.facts.model import ANY, Const, Ref
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
 MAKES_NAMES: Final = frozenset({"__getattr__", "__path__", "exec", "globals", "locals", "setattr", "vars"})
 """By what a file may bind names that it doesn't say, or by `sys.modules`."""
@@ -36,7 +37,7 @@ class Imports:
         place = self._modules.find(script.path, name)
         if place is None or not self.may_raise(script, name):
             return ()
-        return [place[0], *(self._resolver.reached_by_stars(place[0]) or ())]
+        return [place[0], *(self._resolver.stars.reached(place[0]) or ())]
 
     def is_lacking(self, name: str) -> bool:
         """Whether a framework surely doesn't have what a name means."""
@@ -82,7 +83,7 @@ class Imports:
 
     def _lacks(self, path: str, name: str) -> bool:
         """Whether a file surely doesn't have a name when somebody imports it from there."""
-        offering = self._resolver.reached_by_stars(path)
+        offering = self._resolver.stars.reached(path)
         folder, _, file = path.rpartition(os.sep)
         if offering is None or name.startswith("__") or (file == "__init__.py" and self._around.may_hold(folder, name)):
             return False

@@ -17,8 +17,9 @@ from detlint.facts.model import Ref, Span, options
 from detlint.ir.code import Function
 from detlint.model.callees import is_hook
 from detlint.model.meaning import Meaning, Meanings
+from detlint.model.module import Module
 from detlint.model.refers import ANY, Refers, refers
-from detlint.program.resolve import Module, Resolver
+from detlint.model.resolve import Resolver
 
 
 class Piece(NamedTuple):
@@ -145,7 +146,7 @@ class _Search:
             self.note(piece, reason)
         if classes and name not in self._built:
             self._built[name] = reason
-            for owner in self._resolver.mro(name):
+            for owner in self._resolver.classes.mro(name):
                 for method in self._methods(owner):
                     if self._is_called(name, method):
                         self._run(name, method, reason)
@@ -160,9 +161,9 @@ class _Search:
     def _is_called(self, name: str, method: str) -> bool:
         """Whether a method of a class is called on its objects, by what is live so far or by a framework."""
         had = self._had.get(method, {})
-        if ANY in had or not had.keys().isdisjoint(self._resolver.mro(name)):
+        if ANY in had or not had.keys().isdisjoint(self._resolver.classes.mro(name)):
             return True
-        layer = self._resolver.layer(name)
+        layer = self._resolver.kinds.layer(name)
         by_itself = (method.startswith("__") and method.endswith("__")) or is_hook(method)
         return by_itself or (layer is not None and method == layer.forward)
 
@@ -175,11 +176,11 @@ class _Search:
         if owner != ANY:
             self._run(owner, attribute, reason)
         for name in [*self._built]:
-            if owner in (ANY, name) or owner in self._resolver.mro(name):
+            if owner in (ANY, name) or owner in self._resolver.classes.mro(name):
                 self._run(name, attribute, reason)
 
     def _run(self, name: str, method: str, reason: Reason) -> None:
         """A method of a class runs, wherever in the order of inheritance it is."""
-        for value in options(self._resolver.attribute_of_class(name, method)):
+        for value in options(self._resolver.classes.attribute(name, method)):
             if isinstance(value, Ref) and "::" in value.name:
                 self._refer(value.name, reason)

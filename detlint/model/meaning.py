@@ -14,7 +14,8 @@ from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Valu
 from detlint.facts.scope import BUILTINS, join
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
 DEEPEST: Final = 24
 """So many names may stand for one another."""
@@ -53,7 +54,7 @@ class Meaning:
 
     def kind(self, function: Function, at: int) -> str:
         """The class of a value, by its full name; "" where that isn't known."""
-        return self._resolver.type_of(self.value(function, at))
+        return self._resolver.types.of(self.value(function, at))
 
     def calls(self, function: Function) -> Iterator[tuple[int, str]]:
         """The calls of a function, with the full names of what they call; "" where that has none."""
@@ -143,7 +144,7 @@ class Meaning:
             optional = self.name(function, operation[1]) == "typing.Optional"
             return self._annotated(function, operation[2]) if optional else ""
         name = self.name(function, annotation)
-        return name if self._resolver.is_class(name) and not name.startswith("builtins.") else ""
+        return name if self._resolver.classes.is_class(name) and not name.startswith("builtins.") else ""
 
     def imported(self, function: Function, at: int) -> str:
         """The dotted name that an import says, from the top."""

@@ -16,8 +16,8 @@ from detlint.facts.reading.values import STDLIB
 from detlint.facts.yaml_text import is_yaml
 from detlint.folders import INIT, is_folder, packages_around
 from detlint.ir.code import Code
+from detlint.model.surroundings import Surroundings
 from detlint.notebook import SUFFIX, is_notebook
-from detlint.program.surroundings import Surroundings
 from detlint.status import NOTHING, Status, status_of
 
 FRAMEWORKS: Final = frozenset({"torch", "numpy", "mindspore", "tensorflow"})

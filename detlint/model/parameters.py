@@ -15,7 +15,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.ir.code import Function as Body
 from detlint.model.meaning import Meaning, Meanings
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
 COMPARES: Final = "compares"
 """An `if` asks which text it is."""
@@ -111,7 +112,7 @@ class Parameters:
             entries = [catalog.entries[number] for number in numbers]
             if any(entry.hands is not None for entry in entries):
                 yield from ((UNPACKS, value) for value in call.values())
-            if self._resolver.layer(name) is not None:
+            if self._resolver.kinds.layer(name) is not None:
                 continue  # it draws later, if ever
             if any(entry.seeds for entry in entries):
                 yield from ((SEEDS, value) for value in (*call.positional, *call.named.values()))

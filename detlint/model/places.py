@@ -5,7 +5,8 @@ from __future__ import annotations
 from detlint.facts.model import Site, plain
 from detlint.ir import ops as op
 from detlint.ir.places import Place, named
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
 
 def call_of(resolver: Resolver, module: Module, site: Site) -> Place | None:

@@ -17,9 +17,10 @@ from detlint.facts.model import Member, Ref, Result, Value
 from detlint.folders import INIT, packages_around
 from detlint.marks import Noted
 from detlint.model.index import Index
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Module, Resolver
 
 MANY: Final = 200
 """A package that more files than that import is not looked through for those that have a name from it."""
@@ -289,7 +290,7 @@ class Projects:
         named = self.resolver.name(module.path, made.name) if isinstance(made, Ref) else None
         if not isinstance(named, Ref) or "::" not in named.name or named.name.endswith("::"):
             return False
-        return isinstance(target, Member) or not self.resolver.is_class(named.name)
+        return isinstance(target, Member) or not self.resolver.classes.is_class(named.name)
 
     def package(self, module: Module) -> str:
         """The folder of the outermost package that a file stands in; "" for none."""

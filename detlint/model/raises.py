@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from detlint.facts.model import Function, Member, Parameter, Ref, Result, Site, Value
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
 BOUND: Final = (Ref("builtins.classmethod"), Ref("builtins.staticmethod"))
 MAKERS: Final = ("__new__", "__init_subclass__", "__class_getitem__")
@@ -87,10 +88,10 @@ class Raises:
 
     def _forward(self, module: Module, made: str) -> tuple[Sequence[Parameter], bool] | None:
         """The parameters of the forward pass that calling a layer of a class runs, where nothing may stand in its place."""
-        layer = self.resolver.layer(made) if "::" in made else None
+        layer = self.resolver.kinds.layer(made) if "::" in made else None
         if layer is None or not layer.passes_on or not self._is_plain(made):
             return None
-        for owner in self.resolver.mro(made):
+        for owner in self.resolver.classes.mro(made):
             path, colon, _ = owner.partition("::")
             if not colon and owner not in (layer.module, "builtins.object"):
                 return None
@@ -122,13 +123,13 @@ class Raises:
         return (
             isinstance(made, Ref)
             and "::" in made.name
-            and self.resolver.is_class(made.name)
+            and self.resolver.classes.is_class(made.name)
             and self._is_plain(made.name)
         )
 
     def _parameters(self, name: str, method: str) -> Sequence[Parameter] | None:
         """The parameters of a method of a class, its constructor maybe."""
-        found = self.resolver.attribute_of_class(name, method)
+        found = self.resolver.classes.attribute(name, method)
         home, inside = (self.resolver.definition(found.name) if isinstance(found, Ref) else None) or (None, "")
         function = _only(home, inside) if home is not None else None
         detail = home.detail(function) if home is not None and function is not None else None
@@ -140,7 +141,7 @@ class Raises:
 
     def _is_plain(self, name: str) -> bool:
         """Whether all that a class is made of is known, and nothing makes its objects in another way."""
-        for owner in self.resolver.mro(name):
+        for owner in self.resolver.classes.mro(name):
             path, colon, inside = owner.partition("::")
             if not colon:
                 if owner.partition(".")[0] not in self.resolver.catalog.roots and owner != "builtins.object":
@@ -148,7 +149,7 @@ class Raises:
                 continue
             module = self.resolver.known(path)
             body = module.classes.get(inside)
-            if body is None or body.decorators or len(body.bases) != len(self.resolver.bases(owner)):
+            if body is None or body.decorators or len(body.bases) != len(self.resolver.classes.bases(owner)):
                 return False
             if any(maker in body.methods for maker in MAKERS):
                 return False

@@ -15,9 +15,9 @@ from detlint.ir.code import Code, Function
 from detlint.ir.uses import Op
 from detlint.ir.words import words_in
 from detlint.ir.writes import Writes
+from detlint.model.module import Module
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
-from detlint.program.resolve import Module
 
 KNOWN: Final = ("builtins.", "abc.", "typing.", "enum.")
 """What classes of others begin with that read no attributes of those which derive from them."""
@@ -63,7 +63,10 @@ class Readers:
         )
         if saying is None:
             return True
-        first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
+        first = [
+            module.path,
+            *(base.partition("::")[0] for base in self._resolver.classes.mro(own)[1:] if "::" in base),
+        ]
         for path in dict.fromkeys(first):
             if self._reads(path, own, name, counts):
                 return True
@@ -83,7 +86,10 @@ class Readers:
         saying = self._users.saying(module, name, anywhere=False) if name.isascii() and self._is_closed(own) else None
         if saying is None:
             return True
-        first = [module.path, *(base.partition("::")[0] for base in self._resolver.mro(own)[1:] if "::" in base)]
+        first = [
+            module.path,
+            *(base.partition("::")[0] for base in self._resolver.classes.mro(own)[1:] if "::" in base),
+        ]
         near = dict.fromkeys([*first, *saying])
         for path in near:
             if any(of != own and self._is_related(path, of, own) for of in self._reading_itself(path, name)):
@@ -177,7 +183,7 @@ class Readers:
         if not isinstance(meant, Ref):
             return True
         if "::" in meant.name:
-            return self._resolver.is_class(meant.name) and self._is_akin(meant.name, own)
+            return self._resolver.classes.is_class(meant.name) and self._is_akin(meant.name, own)
         root = meant.name.partition(".")[0]
         return root not in self._resolver.catalog.roots and root != "builtins"
 
@@ -191,14 +197,14 @@ class Readers:
 
     def _is_closed(self, own: str) -> bool:
         """Whether all that a class derives from is known, and names the attributes that it reads."""
-        for name in self._resolver.mro(own):
+        for name in self._resolver.classes.mro(own):
             path, colon, inside = name.partition("::")
             if not colon:
                 if name not in self._frameworks and not name.startswith(KNOWN):
                     return False
                 continue
             body = self._resolver.looked_into(path).classes.get(inside)
-            if body is None or not self._resolver.knows_bases(name):
+            if body is None or not self._resolver.classes.knows_bases(name):
                 return False
             if name not in self._asking:
                 code = self._code(path)
@@ -212,14 +218,14 @@ class Readers:
         """Whether an object of a class of a file may be one of another class, or of one that this derives from."""
         module = self._resolver.module(path)
         body = module.classes.get(other.partition("::")[2]) if module is not None else None
-        if other != own and (body is None or not self._resolver.knows_bases(other)):
+        if other != own and (body is None or not self._resolver.classes.knows_bases(other)):
             code = self._code(path)  # what it derives from is not known
             return code is None or own.partition("::")[2].rpartition(".")[2] in code.identifiers
         return self._is_akin(other, own)
 
     def _is_akin(self, other: str, own: str) -> bool:
         """Whether one of two classes surely derives from the other."""
-        return own in self._resolver.mro(other) or other in self._resolver.mro(own)
+        return own in self._resolver.classes.mro(other) or other in self._resolver.classes.mro(own)
 
 
 def readings(code: Code, name: str) -> Iterator[Reading]:

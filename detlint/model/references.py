@@ -16,7 +16,7 @@ from detlint.ir.code import Binding, Code, Function
 from detlint.ir.places import Place
 from detlint.ir.words import words_in
 from detlint.model.meaning import Meaning
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 _EVALUATE: Final = frozenset({"compile", "eval", "exec"})
 READERS: Final = (

@@ -14,7 +14,7 @@ from detlint.facts.model import Ref, options
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
-from detlint.program.resolve import Resolver
+from detlint.model.resolve import Resolver
 
 ANY: Final = ""
 """Stands for the class of an object whose class isn't known."""

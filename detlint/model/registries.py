@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 
 from detlint.facts.model import Const, Function, Instance, Member, Param, Ref, Result, Site, Value, options
 from detlint.model.arguments import owner_of
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
 DEEPEST: Final = 4
 """How many calls a definition is followed through until it is kept."""
@@ -91,7 +92,7 @@ class Registries:
         if isinstance(called, Result) and called.site >= 0:
             texts = [*texts, *_texts(module.sites[called.site])]
         itself, maker = self.resolver.normal(module.path, called), self.resolver.normal(module.path, made)
-        is_object = isinstance(called, Result) and isinstance(maker, Ref) and self.resolver.is_class(maker.name)
+        is_object = isinstance(called, Result) and isinstance(maker, Ref) and self.resolver.classes.is_class(maker.name)
         functions = [*self.callees(itself if is_object else maker)]
         found = set[str]()
         for home, outer, _ in functions:

@@ -16,9 +16,10 @@ from detlint.ir.code import Binding, Function
 from detlint.ir.records import REST
 from detlint.ir.writes import OWN, Writes
 from detlint.model.meaning import Meaning
+from detlint.model.module import Module
 from detlint.model.places import call_of, point_of
+from detlint.model.resolve import Resolver
 from detlint.model.uses import Use, Users
-from detlint.program.resolve import Module, Resolver
 
 READS: Final = frozenset({
     "absl.flags.FLAGS", "confuse.Configuration", "configparser.ConfigParser", "hydra.compose", "json.load", "json.loads",
@@ -229,7 +230,7 @@ def makes_tables(resolver: Resolver, name: str) -> bool:
     Args:
         name: its full name.
     """
-    for base in resolver.mro(name):
+    for base in resolver.classes.mro(name):
         path, colon, inside = base.partition("::")
         home = resolver.module(path) if colon else None
         if home is None:
@@ -237,7 +238,7 @@ def makes_tables(resolver: Resolver, name: str) -> bool:
                 return True
             continue
         body, code = home.classes.get(inside), resolver.code(path)
-        if resolver.layer(base) is not None or body is None:
+        if resolver.kinds.layer(base) is not None or body is None:
             return False
         named = (resolver.normal(path, one.of if isinstance(one, Result) else one) for one in body.decorators)
         is_record = any(isinstance(one, Ref) and one.name.startswith(RECORDS) for one in named)

@@ -19,10 +19,11 @@ from detlint.model.asserted import is_empty_by_assertion
 from detlint.model.escapes import Escapes
 from detlint.model.labels import is_label
 from detlint.model.meaning import Meaning, Meanings
+from detlint.model.module import Module
 from detlint.model.places import call_of
+from detlint.model.resolve import Resolver
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
-from detlint.program.resolve import Module, Resolver
 
 KEEP: Final = frozenset({op.STORE, op.SET_ATTR, op.SET_ITEM})
 _PASS_ON: Final = frozenset({op.AWAIT, op.CHOICE, op.DICT, op.LIST, op.PART, op.STAR, op.TUPLE})
@@ -361,7 +362,7 @@ class Sinks:
         keyword = next((keyword for keyword, named in given.named.items() if named == value), "")
         if painted or (keyword in known.colours and known.plots.search(last)):
             return "ends"
-        applies = self._resolver.layer(meaning.kind(function, given.callee)) is not None
+        applies = self._resolver.kinds.layer(meaning.kind(function, given.callee)) is not None
         return "passes" if self._looks_at(last) or applies else ""
 
     def _is_idle(self, function: Function, at: int, meaning: Meaning) -> bool:
@@ -437,7 +438,7 @@ class Sinks:
     def _may_be_data(self, meaning: Meaning, function: Function, at: int) -> bool:
         """Whether a call makes an object of a class that no framework has, in a file that may make a data set of it."""
         name = meaning.name(function, function.ops[at][1])
-        own = self._resolver.is_class(name) and _is_kept(function, at, meaning)
+        own = self._resolver.classes.is_class(name) and _is_kept(function, at, meaning)
         return own and name.partition(".")[0] not in self._catalog.roots and self._shuffles(function.code)
 
     def _shuffles(self, code: Code) -> bool:

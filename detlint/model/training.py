@@ -17,9 +17,13 @@ from detlint.facts.model import Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Call, Function
 from detlint.model.meaning import Meaning, Meanings
-from detlint.program.calls import ONLY_DIFFERENTIATES, PASSES_BACK
-from detlint.program.resolve import Module, Resolver
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
 
+ONLY_DIFFERENTIATES: Final = "only-differentiates"
+"""What the catalog says of calls that give gradients, and keep none."""
+PASSES_BACK: Final = "passes-back"
+"""What it says of those by which tensors get the gradients that they keep."""
 TRAINS: Final = "trains"
 """Calls what trains, or has an optimizer."""
 DIFFERENTIATES: Final = "differentiates"
@@ -93,7 +97,7 @@ class Training:
         roots = {name.partition(".")[0] for name in (*catalog.calls, *catalog.aliases)}
         self._libraries = {*roots, *catalog.roots, *sys.stdlib_module_names}
         owned = (name.rpartition(".") for name in self._trains)
-        self._methods = {last for owner, _, last in owned if resolver.is_class(owner)}
+        self._methods = {last for owner, _, last in owned if resolver.classes.is_class(owner)}
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -172,8 +176,8 @@ class Training:
             module = self._resolver.module(path)
             body = module.classes.get(inside) if module is not None else None
             if body is not None:  # who derives from code that isn't there may do what that does
-                own = self._resolver.mro(name)
-                return self._resolver.knows_bases(name) and all(map(self.knows, own[1:]))
+                own = self._resolver.classes.mro(name)
+                return self._resolver.classes.knows_bases(name) and all(map(self.knows, own[1:]))
             return module is None or inside in module.functions
         return name.partition(".")[0] in self._libraries
 
@@ -251,13 +255,13 @@ class _Read:
         found = self._of_library(name, call)
         owner = name.rpartition(".")[0]
         is_open = not found and (
-            not self._training.knows(name) or owner in self._resolver.tensors or word == REQUIRES[1]
+            not self._training.knows(name) or owner in self._resolver.types.tensors or word == REQUIRES[1]
         )
         if is_open:
             found = self._of_unknown(
                 at, word, call, self._training.is_of_others(self._meaning.value(self._function, at))
             )
-        if word in _MODES and (found or is_open or self._resolver.layer(owner)) and _is_on(self._function, call):
+        if word in _MODES and (found or is_open or self._resolver.kinds.layer(owner)) and _is_on(self._function, call):
             yield TOLD
         yield found
 
@@ -336,7 +340,7 @@ class _Read:
         if not name or self._training.knows(name):
             return ""
         kinds = (self._meaning.kind(function, value) for value in call.values())
-        return TRAINS if any(kind and self._resolver.layer(kind) for kind in kinds) else ""
+        return TRAINS if any(kind and self._resolver.kinds.layer(kind) for kind in kinds) else ""
 
     def _frozen(self, value: int) -> str:
         return FREEZES if self._function.constant(value) is False else ""
@@ -360,7 +364,7 @@ class _Read:
             return NEEDS
         parts = (value, operation[1]) if operation[0] == op.ATTR else (value,)
         kinds = {self._meaning.kind(function, part) for part in parts} - {""}
-        if not kinds.isdisjoint(training.parameters) or any(self._resolver.layer(kind) for kind in kinds):
+        if not kinds.isdisjoint(training.parameters) or any(self._resolver.kinds.layer(kind) for kind in kinds):
             return NEEDS
         while operation[0] == op.PART:
             operation = function.ops[operation[1]]

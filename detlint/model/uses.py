@@ -26,9 +26,10 @@ from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
 from detlint.model.index import Index
 from detlint.model.meaning import MOST_FILES, Meanings
+from detlint.model.module import Module
 from detlint.model.projects import MANY, Projects
+from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
-from detlint.program.resolve import Module, Resolver
 
 CALLED: Final = frozenset({"call", "partial", "config"})
 
@@ -180,7 +181,7 @@ class Users(Projects):
 
     def _passes_all_on(self, path: str, word: str, carriers: Sequence[str]) -> bool:
         """Whether a file imports everything from one that has a name."""
-        return not word.startswith("_") and any(target in carriers for _, target in self.resolver.stars(path))
+        return not word.startswith("_") and any(target in carriers for _, target in self.resolver.stars.of(path))
 
     def _look(self, path: str, own: Ref, word: str) -> tuple[bool, list[Use]]:
         """Whether a file has a definition by its name, for others too, and its uses there."""

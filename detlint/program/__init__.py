@@ -1,1 +1,1 @@
-"""The facts of all files, linked: which file a name comes from, what a value is, where runs start, what is seeded."""
+"""Runs, followed: where they start, what values are in one call, what is seeded and switched on."""

@@ -28,13 +28,15 @@ from detlint.ir.alone import in_ir
 from detlint.model.arguments import owner_of
 from detlint.model.callees import BARE, Callee, Callees, returned
 from detlint.model.imports import Imports
+from detlint.model.module import Module
 from detlint.model.parameters import Parameters
 from detlint.model.raises import Raises
 from detlint.model.registries import BUILDS, Registries, last
+from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
+from detlint.model.training import ONLY_DIFFERENTIATES
 from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
-from detlint.program.resolve import Module, Resolver
 from detlint.program.values import is_parsed, rests_on_name
 
 DEEPEST: Final = 800
@@ -45,10 +47,8 @@ CALLS: Final = ("call", "partial", "config")
 PREPARES: Final = "prepares"
 TRAINING_CELL: Final = "training-cell"
 """What gives a layer that trains when it is called, by itself or by what has it."""
-ONLY_DIFFERENTIATES: Final = "only-differentiates"
 OF_INPUTS: Final = "of-inputs"
 """Such gradients that are surely none of weights."""
-PASSES_BACK: Final = "passes-back"
 STARTS_COMMUNICATION: Final = "starts-communication"
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
@@ -315,7 +315,7 @@ class Calls(Callees):
                 if step.kind in ("exit", "raise"):
                     yield None
                 if step.kind == "with":
-                    kind = self.resolver.type_of(self.resolver.normal(module.path, step.test))
+                    kind = self.resolver.types.of(self.resolver.normal(module.path, step.test))
                     for method in ("__enter__", "__exit__") if "::" in kind else ():
                         yield from self.method(kind, method)
                 for arm in step.arms:
@@ -373,13 +373,13 @@ class Calls(Callees):
         handed = (self.resolver.normal(module.path, a.value) for a in site.args if isinstance(a.value, (Ref, Partial)))
         # A class that is handed over is seldom made there, and what draws is seen where it is.
         functions = (
-            v for v in handed if not (isinstance(v, Ref) and "::" in v.name and self.resolver.is_class(v.name))
+            v for v in handed if not (isinstance(v, Ref) and "::" in v.name and self.resolver.classes.is_class(v.name))
         )
         for value in (target, *functions):
             for home, callee, owner in self._run_by(value):
                 own = receiver if isinstance(site.target, Member) and is_self(site.target.base) else owner
                 if not own and callee.owner and isinstance(site.target, Member):
-                    own = self.resolver.type_of(self.resolver.normal(module.path, site.target.base))
+                    own = self.resolver.types.of(self.resolver.normal(module.path, site.target.base))
                 yield home, callee, own if callee.owner else ""
                 yield from self._wrappers(home, callee)
 
@@ -436,7 +436,7 @@ class Calls(Callees):
                     if inner is not None:
                         yield module, inner, ""
             yield from self.callees(option)
-            if isinstance(option, Ref) and "::" in option.name and self.resolver.is_class(option.name):
+            if isinstance(option, Ref) and "::" in option.name and self.resolver.classes.is_class(option.name):
                 yield from self.hooks(option.name)
 
     def _wrappers(self, module: Module, function: Function) -> Iterator[Callee]:
@@ -489,13 +489,13 @@ class Calls(Callees):
         raw = module.sites[index].target
         if receiver and isinstance(raw, Member):
             if isinstance(raw.base, Instance):
-                found = self.resolver.attribute_of_class(receiver, raw.attr)
+                found = self.resolver.classes.attribute(receiver, raw.attr)
                 if found is not None:
                     return found
             elif is_self(raw.base) and isinstance(raw.base, Member) and isinstance(raw.base.base, Instance):
                 own = self.resolver.name(module.path, raw.base.base.of)
                 if isinstance(own, Ref):
-                    return self.resolver.inherited(own.name, raw.attr, receiver)
+                    return self.resolver.classes.inherited(own.name, raw.attr, receiver)
         return self.knowledge.target(module, index)
 
 

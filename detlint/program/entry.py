@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from detlint.facts.model import Branch, Function, Ref, Span, Step, Value
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 
 class EntryPoint(msgspec.Struct, frozen=True):

@@ -9,9 +9,9 @@ import msgspec
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Const, Either, Member, Param, Ref, Value
+from detlint.model.module import Module
 from detlint.program.entry import EntryPoint
 from detlint.program.outcome import Outcome
-from detlint.program.resolve import Module
 from detlint.program.values import Spot
 
 HOST: Final = frozenset({"python", "numpy"})

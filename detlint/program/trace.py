@@ -11,9 +11,9 @@ from itertools import groupby
 import msgspec
 
 from detlint.facts.model import Function
+from detlint.model.module import Module
 from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
-from detlint.program.resolve import Module
 
 
 class Event(msgspec.Struct, frozen=True, eq=False):

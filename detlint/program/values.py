@@ -32,8 +32,10 @@ from detlint.facts.model import (
 )
 from detlint.facts.reading.values import FLAGS
 from detlint.facts.scope import chosen, is_collection, join, over
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
+from detlint.model.results import definitions
 from detlint.model.tables import is_changed
-from detlint.program.resolve import Module, Resolver, definitions
 
 DEEPEST = 12
 PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_intermixed_args", "parse_known_args"})
@@ -135,7 +137,7 @@ class Values:
             return Origin(msgspec.structs.replace(table, values=tuple(held.value for held in inside)))
         if isinstance(value, Instance) and frame.receiver:
             named = self.resolver.name(frame.module.path, value.of)
-            if isinstance(named, Ref) and named.name in self.resolver.mro(frame.receiver):
+            if isinstance(named, Ref) and named.name in self.resolver.classes.mro(frame.receiver):
                 return Origin(Instance(frame.receiver))  # `self`
         return Origin(self.resolver.normal(frame.module.path, value, frame.function))
 
@@ -184,7 +186,7 @@ class Values:
         option = self._option(frame, value.attr) if is_parsed(base.value, self.resolver, frame.module.path) else None
         if option is not None:
             return option
-        kind = self.resolver.type_of(base.value)
+        kind = self.resolver.types.of(base.value)
         spot = self._field_spot(kind, value.attr) if "::" in kind else None
         found = self.resolver.member(base.value, value.attr)
         if "::" in kind and rests_on_name(found) and (made := self._made(kind, value.attr)) is not None:
@@ -203,7 +205,7 @@ class Values:
 
     def _made(self, kind: str, attr: str) -> Origin | None:
         """What the constructor of a class keeps as an attribute, with what it was handed."""
-        for module, inside in self.resolver.family(kind):
+        for module, inside in self.resolver.classes.family(kind):
             body, function = module.classes[inside], module.functions.get(f"{inside}.__init__")
             if function is not None and attr in body.attributes:
                 begin = f"{kind}."
@@ -213,7 +215,7 @@ class Values:
 
     def _field_spot(self, name: str, attr: str) -> Spot | None:
         """Where a class of the program gives a field its default."""
-        for module, inside in self.resolver.family(name):
+        for module, inside in self.resolver.classes.family(name):
             if attr in module.classes[inside].places:
                 return Spot(module, module.classes[inside].places[attr])
         return None
@@ -236,7 +238,7 @@ class Values:
                 return Origin(entries)
         if value.of in LOOKED_UP and value.site >= 0:
             given = [self.look(frame, argument.value) for argument in frame.module.sites[value.site].args]
-            found = self.resolver.looked_up(frame.module.path, value.of, [origin.value for origin in given])
+            found = self.resolver.results.looked_up(frame.module.path, value.of, [origin.value for origin in given])
             return Origin(found, given[-1].default if found is not None else None)
         of = self.look(frame, value.of)
         if of.value is None:

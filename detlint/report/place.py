@@ -15,8 +15,8 @@ from detlint.sources.parse import Cell
 from detlint.visible import visible
 
 if TYPE_CHECKING:  # a run of which all is known needs none of the program
+    from detlint.model.module import Module
     from detlint.program.reach import Place
-    from detlint.program.resolve import Module
 
 
 class Position(NamedTuple):

@@ -22,13 +22,13 @@ from detlint.facts.model import (
     options,
 )
 from detlint.model.callees import BARE, Callee, returned
+from detlint.model.module import Module
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
 from detlint.program.calls import is_self
 from detlint.program.following.effects import Effects, by_option
 from detlint.program.following.state import State
 from detlint.program.following.steps import is_text
 from detlint.program.reach import Place
-from detlint.program.resolve import Module
 from detlint.program.values import Arguments, Frame, Origin, is_parsed
 
 DEEPEST_CALL: Final = 200
@@ -41,7 +41,7 @@ class Calling(Effects):
     def build(self, target: Value, place: Place) -> None:
         """Note that an object of a class of the program is built; one that importing a module builds is only kept there, and a data set
         that nobody goes through comes to nothing."""
-        if isinstance(target, Ref) and "::" in target.name and self.resolver.is_class(target.name):
+        if isinstance(target, Ref) and "::" in target.name and self.resolver.classes.is_class(target.name):
             path = target.name.partition("::")[0]
             self.result.passed.add(path)
             self.result.visited.add(path)
@@ -59,7 +59,7 @@ class Calling(Effects):
         """Whether nobody goes through the data set that an object is which a call makes: neither who has it, nor its own class."""
         if not self.is_idle(place):
             return False
-        family = [*self.resolver.family(name)]
+        family = [*self.resolver.classes.family(name)]
         self.result.visited.update(module.path for module, _ in family)
         return not any(self.flow.words.writers.hands_itself(inside, module.path) for module, inside in family)
 
@@ -120,7 +120,7 @@ class Calling(Effects):
             inner = raw.base
             if is_self(inner):
                 return frame.receiver or own
-            kind = self.resolver.type_of(self.values.look(frame, inner).value)
+            kind = self.resolver.types.of(self.values.look(frame, inner).value)
             return kind if "::" in kind else own
         return own
 
@@ -241,7 +241,7 @@ class Calling(Effects):
 
     def construct(self, name: str, steps: Iterable[Step]) -> None:
         """Take the steps of the constructor of a class."""
-        layer = self.resolver.layer(name) is not None
+        layer = self.resolver.kinds.layer(name) is not None
         self.building += layer
         self.body(steps)
         self.building -= layer
@@ -283,7 +283,7 @@ class Calling(Effects):
 
     def decides(self, module: Module, function: Function, name: str, origin: Origin) -> bool:
         """Whether what a parameter was given may change what the function does to streams, or whether it trains."""
-        made = isinstance(origin.value, Result) and self.resolver.type_of(origin.value)
+        made = isinstance(origin.value, Result) and self.resolver.types.of(origin.value)
         parsed = isinstance(origin.value, (Result, Member)) and is_parsed(
             origin.value, self.resolver, self.frame.module.path
         )

@@ -23,10 +23,9 @@ from detlint.facts.model import (
     options,
 )
 from detlint.model.registries import last
+from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.calls import (
     OF_INPUTS,
-    ONLY_DIFFERENTIATES,
-    PASSES_BACK,
     PREPARES,
     STARTS_COMMUNICATION,
     TRAINING_CELL,
@@ -207,7 +206,9 @@ class Effects(Streams):
             self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
             # A copy of a library's layer goes by a name of its own.
-            weights = "initial-weights" in entry.contexts or any(map(self.resolver.layer, (effect.name, *entry.names)))
+            weights = "initial-weights" in entry.contexts or any(
+                map(self.resolver.kinds.layer, (effect.name, *entry.names))
+            )
             kept = weights or self.makes_weights(place)
             by_mode = self.asks_mode(effect, made)
             read = reads(effect)
@@ -286,7 +287,7 @@ class Effects(Streams):
             return True
         if isinstance(raw, Member) and not isinstance(target, Ref):
             base = self.values.look(self.frame, raw.base).value
-            part = "::" in self.resolver.type_of(base) and not self.flow.callees(target)
+            part = "::" in self.resolver.types.of(base) and not self.flow.callees(target)
             if part or (raw.attr in CALLED and self.is_cell(base)):
                 return True
         if isinstance(target, Ref) and target.name in self.flow.trained:
@@ -298,7 +299,7 @@ class Effects(Streams):
         """Whether a value may be one of the layers that train when they are called."""
         made = [option for option in options(value) if isinstance(option, Result)]
         kinds = self.cells | self.ready
-        return any(self.flow.is_prepared(option) or self.resolver.type_of(option) in kinds for option in made)
+        return any(self.flow.is_prepared(option) or self.resolver.types.of(option) in kinds for option in made)
 
     def is_tried_back(self, place: Place) -> bool:
         """Whether a call stands in the `__main__` block of a run that only shows shapes, which drops nothing but passes back."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from detlint.catalog import Scalar
 from detlint.facts.model import Value
+from detlint.model.resolve import Resolver
 from detlint.program.calls import Calls, Knowledge
 from detlint.program.following.recorder import Recorder
 from detlint.program.following.words import Words
-from detlint.program.resolve import Resolver
 from detlint.program.values import Frame, Spot, Values
 
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
@@ -49,8 +49,8 @@ class Ground(Calls):
         self.words = words
         self.start = start
         trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
-        self.trained = {owner for owner in trains if resolver.is_class(owner)} - resolver.tensors
+        self.trained = {owner for owner in trains if resolver.classes.is_class(owner)} - resolver.types.tensors
         """The classes whose methods train."""
         seeding = (name.rpartition(".")[0] for entry in resolver.catalog.entries if entry.seeds for name in entry.names)
-        self.deciding = self.trained | {owner for owner in seeding if resolver.is_class(owner)}
+        self.deciding = self.trained | {owner for owner in seeding if resolver.classes.is_class(owner)}
         """Those, and the ones whose methods seed."""

@@ -112,7 +112,7 @@ class Handed(Calling):
         pool = -1
         if "processes" in contexts:
             how, pool = self.start_method(site, place)
-        made = isinstance(target, Ref) and self.resolver.is_class(target.name)
+        made = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
         one_of = told is not None and how is None and len(functions) > 1
         if one_of:
             self.run_one_of(functions, place)
@@ -232,7 +232,7 @@ class Handed(Calling):
 
     def is_own_class(self, value: Value | None) -> bool:
         """Whether a value is a class of the program."""
-        return isinstance(value, Ref) and "::" in value.name and self.resolver.is_class(value.name)
+        return isinstance(value, Ref) and "::" in value.name and self.resolver.classes.is_class(value.name)
 
     def start(self, value: Value, place: Place, how: str, pool: int = -1, arguments: Arguments = ()) -> None:
         """A function in another process.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as Table
 
 from detlint.facts.model import Function
+from detlint.model.module import Module
 from detlint.program.reach import Place
-from detlint.program.resolve import Module
 
 
 class Recorder:

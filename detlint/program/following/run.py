@@ -8,13 +8,13 @@ from typing import TypeVar
 
 from detlint.catalog import Entry, Scalar
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
+from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.following.ground import Ground
 from detlint.program.following.state import Later, Made, State
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
-from detlint.program.resolve import Module
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 
 _T = TypeVar("_T")
@@ -198,7 +198,7 @@ class Run:
 
     def for_layer(self, name: str, work: Callable[[], object]) -> None:
         """Run something that building an object of a class does, or that a framework does with it."""
-        layer = self.resolver.layer(name) is not None
+        layer = self.resolver.kinds.layer(name) is not None
         if layer:
             self.making.append(name)
         work()
@@ -282,7 +282,7 @@ class Run:
         module = self.frame.module
         owner = f"{module.path}::{asked.base.of.removeprefix(module.prefix)}"
         receiver = self.frame.receiver or owner
-        bodies = [body for name in self.resolver.mro(receiver) if (body := self.class_of(name)) is not None]
+        bodies = [body for name in self.resolver.classes.mro(receiver) if (body := self.class_of(name)) is not None]
         kept = next(
             (body.attributes.get(asked.attr) for body in bodies if f"{module.path}::{body.name}" == owner), None
         )

@@ -79,7 +79,7 @@ class Sites(Handed):
         callees = self.flow.callees(target)
         if callees:
             overwritten = self.is_overwritten(target, place)
-            makes = isinstance(target, Ref) and self.resolver.is_class(target.name)
+            makes = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
             outer, self.empties = self.empties, overwritten and not makes
             self.hollow += overwritten and makes
             if self.is_unread(place):
@@ -116,7 +116,7 @@ class Sites(Handed):
         """What a configuration describes is built and used when the statements of the run are over."""
         for effect, _ in effects:
             if not effect.entry.rule.startswith("DET1"):
-                layer = self.resolver.layer(effect.name) is not None
+                layer = self.resolver.kinds.layer(effect.name) is not None
                 read = reads(effect)
                 self.later += [Later(stream, place, self.path, layer, read) for stream in effect.entry.draws]
         if target is not None and self.flow.callees(target):

@@ -26,13 +26,13 @@ from detlint.facts.model import (
     flag_of,
 )
 from detlint.ir.alone import in_ir
+from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
-from detlint.program.resolve import Module
 from detlint.program.values import Frame, Origin, Spot
 
 CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
@@ -399,7 +399,7 @@ class Steps(Run):
                         before, after = _at_yield(module.steps(function))
                         frame = Frame(module, function, given, outer=self.frame)
                         return partial(self.inside, frame, before), partial(self.inside, frame, after)
-        kind = self.resolver.type_of(entered)
+        kind = self.resolver.types.of(entered)
         if "::" not in kind:
             return _nothing, _nothing
         place = self.path[-1] if self.path else None
@@ -414,7 +414,7 @@ class Steps(Run):
         """Whether a `with` may catch what is raised in it: managers of the program may, and those of libraries that are known to."""
         made = raw.of if isinstance(raw, Result) else raw
         named = self.values.look(self.frame, made).value
-        own = "::" in self.resolver.type_of(entered) or (isinstance(named, Ref) and "::" in named.name)
+        own = "::" in self.resolver.types.of(entered) or (isinstance(named, Ref) and "::" in named.name)
         return own or (made is not None and last(made) in CATCHING)
 
     def is_manager(self, module: Module, function: Function) -> bool:

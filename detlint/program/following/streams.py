@@ -37,7 +37,7 @@ class Streams(Steps):
 
     def is_overwritten(self, target: Value, place: Place) -> bool:
         """Whether a call gives a layer whose weights, all of them, are replaced by stored ones before anything is done with them."""
-        if self.resolver.layer(self.resolver.type_of(Result(target, -1))) is None:
+        if self.resolver.kinds.layer(self.resolver.types.of(Result(target, -1))) is None:
             return False
         module, function = place.module, self.frame.function
         if self.empties and self.is_of(function.returns, place):

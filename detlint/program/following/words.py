@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from detlint.model.attributes import Writers
-from detlint.program.resolve import Module
+from detlint.model.module import Module
 
 
 class Words(NamedTuple):

@@ -8,8 +8,8 @@ from collections.abc import Callable, Collection, Iterator
 
 from detlint.ir.code import Code
 from detlint.ir.extent import are_alike
+from detlint.model.links import Links
 from detlint.notebook import is_notebook
-from detlint.program.links import Links
 
 
 class Copies:

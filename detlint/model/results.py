@@ -1,0 +1,132 @@
+"""What calls give that are more than their result by name: the object of a method that returns it, the module that a function imports by
+its name, an object that a parser fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING
+
+from detlint.facts.model import (
+    GETATTR,
+    LOOKED_UP,
+    PUT_TOGETHER,
+    Const,
+    Either,
+    Function,
+    Instance,
+    Items,
+    Mapping,
+    Member,
+    Ref,
+    Result,
+    Value,
+    options,
+)
+from detlint.facts.scope import MOST_DEFINITIONS, join
+
+if TYPE_CHECKING:
+    from detlint.model.resolve import Resolver
+
+
+def definitions(value: Value | None) -> Value | None:
+    """What a table of functions and classes has, if it is one."""
+    if not isinstance(value, Mapping) or value.open or any(not isinstance(entry, Ref) for entry in value.values):
+        return None
+    return join(value.values)
+
+
+class Results:
+    """Answers what calls give."""
+
+    def __init__(self, resolver: Resolver) -> None:
+        self._resolver = resolver
+        self._given: dict[str, Value | None] = {}
+        """Functions -> the modules and classes that they give back."""
+
+    def of(self, path: str, value: Result, function: Function | None) -> Value | None:
+        """What a call gives: of `model.to(device)` the model, of `compile(model)` its argument, of `TABLE.get(name)` what may
+        be in the table."""
+        resolver = self._resolver
+        if isinstance(value.of, Member) and value.of.attr == "get":
+            entries = definitions(resolver.normal(path, value.of.base, function))
+            if entries is not None:
+                return entries
+        site = resolver.global_site(path, value.site)
+        if value.of in LOOKED_UP and value.site >= 0 and (module := resolver.module(path)) is not None:
+            given = [resolver.normal(path, argument.value, function) for argument in module.sites[value.site].args]
+            return self.looked_up(path, value.of, given) or Result(value.of, site)
+        of = resolver.normal(path, value.of, function)
+        if isinstance(of, Ref) and "::" not in of.name:
+            contexts = resolver.contexts(of.name)
+            if isinstance(value.of, Member) and resolver.returns_self(of.name):
+                return resolver.normal(path, value.of.base, function)
+            if "returns-first" in contexts and value.site >= 0:
+                module = resolver.module(path)
+                args = module.sites[value.site].args if module is not None else ()
+                if args and not args[0].name:
+                    return resolver.normal(path, args[0].value, function)
+            if "returns-record" in contexts and value.site >= 0:
+                return self._first_record(path, value.site)
+        elif isinstance(of, Ref) and (back := self._thing_given(of.name)) is not None:
+            return back
+        return Result(of, site) if of is not None else None
+
+    def looked_up(self, path: str, by: Value, given: Sequence[Value | None]) -> Value | None:
+        """What a file gets by names that aren't written out, with all that is given: a module, a part of one, or a text; of several that
+        it may be, all that there are. None where a name isn't known."""
+        whole = given[:1] if by == GETATTR else ()
+        names = [[o.value for o in options(name) if isinstance(o, Const)] for name in given[len(whole) :]]
+        if [len(known) for known in names] != [len(options(name)) for name in given[len(whole) :]]:
+            return None
+        texts = [*map("".join, product(*(map(str, known) for known in names)))][:MOST_DEFINITIONS]
+        if by == PUT_TOGETHER:
+            return Either(tuple(map(Const, texts))) if len(texts) > 1 else Const(texts[0])
+        found = [
+            self._resolver.member(whole[0], text) if whole else self._resolver.full_name(path, text) for text in texts
+        ]
+        return join(value for value in found if value is not None)
+
+    def returned(self, name: str) -> Value | None:
+        """What a function of the program gives back."""
+        module, function = self._resolver.function(Ref(name)) or (None, None)
+        if module is None or function is None or function.deferred:
+            return None
+        return self._resolver.normal(module.path, function.returns, function)
+
+    def _thing_given(self, name: str) -> Value | None:
+        """The module, or one of several, that a function of the program gives back, having imported it by its name; or the class."""
+        if name not in self._given:
+            self._given[name] = None  # of one that gives back what it gets itself
+            value = self.returned(name)
+            is_class = isinstance(value, Ref) and "::" in value.name and self._resolver.classes.is_class(value.name)
+            if is_class or all(isinstance(option, Ref) and option.name.endswith("::") for option in options(value)):
+                self._given[name] = value
+        if (found := self._given[name]) is not None:
+            self._resolver.opened.add(name.partition("::")[0])
+        return found
+
+    def _first_record(self, path: str, number: int) -> Value | None:
+        """An object of the class that a call is handed: `tyro.cli(Arguments)`."""
+        module = self._resolver.module(path)
+        args = module.sites[number].args if module is not None else ()
+        named = self._resolver.normal(path, args[0].value) if args and not args[0].name else None
+        return Instance(named.name) if isinstance(named, Ref) and "::" in named.name else None
+
+    def record(self, base: Result, index: str) -> Value | None:
+        """One of the objects that a parser fills of the classes that it was made with:
+        `HfArgumentParser((Arguments, Options)).parse_args_into_dataclasses()[0]`."""
+        contexts = self._resolver.contexts(base.of.name) if isinstance(base.of, Ref) and index.isdigit() else ()
+        if "parses-records" not in contexts:
+            return None
+        place = self._resolver.place(base.site)
+        parser = place[1].target.base if place is not None and isinstance(place[1].target, Member) else None
+        if place is None or not isinstance(parser, Result) or parser.site < 0:
+            return None
+        args = place[0].sites[parser.site].args
+        if not args or args[0].name:
+            return None
+        classes = self._resolver.normal(place[0].path, args[0].value)
+        options = classes.values if isinstance(classes, Items) else (classes,)
+        named = options[int(index)] if int(index) < len(options) else None
+        return Instance(named.name) if isinstance(named, Ref) and "::" in named.name else None
