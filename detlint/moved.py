@@ -11,7 +11,7 @@ import msgspec
 from detlint.checks.finding import Finding
 from detlint.facts.model import Facts, Span, decode_body
 from detlint.ir.records import FileIR
-from detlint.ir.storage import lines_of
+from detlint.ir.storage import encode, lines_of
 
 Lines = Mapping[int, int]
 """Lines in which something of a file stands -> where that stands now."""
@@ -72,7 +72,7 @@ class _Comparison:
     def same_code(self, one: FileIR, other: FileIR) -> bool:
         """Whether two files say the same."""
         plain, there = (msgspec.structs.replace(ir, functions=(), spans=b"") for ir in (one, other))
-        if msgspec.msgpack.encode(plain) != msgspec.msgpack.encode(there) or len(one.functions) != len(other.functions):
+        if encode(plain) != encode(there) or len(one.functions) != len(other.functions):
             return False
         for then, now in zip(one.functions, other.functions, strict=True):
             if msgspec.structs.replace(then, line=0) != msgspec.structs.replace(now, line=0):

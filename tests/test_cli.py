@@ -362,7 +362,7 @@ def test_names_that_are_not_text(project: Project) -> None:
 
 
 def test_a_reader_that_goes_away(project: Project) -> None:
-    calls = "".join(f"    F.grid_sample(x, {i})\n" for i in range(500))
+    calls = "".join(f"    yield F.grid_sample(x, {i})\n" for i in range(500))
     root = project(**{"a.py": "import torch.nn.functional as F\n\n\ndef warp(x):\n" + calls})
     command = [sys.executable, "-m", "detlint", "--no-cache", "a.py"]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -220,7 +220,7 @@ def test_no_cache_writes_nothing(project: Project) -> None:
 def test_per_file_ignores(project: Project, pattern: str, silent: list[str]) -> None:
     files = ["a.py", "b.py", "sub/a.py", "sub/b.py"]
     root = project(
-        **{file: f"{SOURCE}# {file}, and no copy of another\n" for file in files},
+        **{file: f"{SOURCE}\n\nFILE = {file!r}  # so that none is a copy of another\n" for file in files},
         **{"detlint.toml": f'select = ["DET403"]\n[per-file-ignores]\n"{pattern}" = ["DET4"]'},
     )
     loud = [str(Path(row["filename"]).relative_to(root)) for row in rows()]

@@ -96,6 +96,8 @@ def write(row: Row, name: str, draw: str) -> tuple[str, range]:
     call = row.code.replace("{name}", name) or (
         f"kept = value.{member}({row.args})" if method else f"{name}({row.args})"
     )
+    if row.rule == "DET107" and not (method or row.code):
+        call = f"def made():\n    return {call}"  # what is made, and dropped, draws nothing
     if method and not row.code:
         head += f"value: {owner} = read()\n"
     head += row.setup.rstrip() + "\n" if row.setup else ""

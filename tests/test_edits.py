@@ -73,7 +73,8 @@ TRAIN = "from noise import noise\n\nif __name__ == '__main__':\n    print(noise(
 def test_where_only_lines_move_nothing_is_judged_and_all_is_told_where_it_stands(
     project: Callable[..., Path], file: str
 ) -> None:
-    files = {"noise.py": NOISE, "train.py": TRAIN}
+    constants = "LIMITS = (..., 2j, b'', 1 << 70, 1e400, '\\ud800', None)\n"  # of each kind that is kept of a file
+    files = {"noise.py": NOISE + constants, "train.py": TRAIN + constants}
     root = project(**{"pyproject.toml": "[project]\nname = 'x'\n", **files})
     age(root, 0)
     before, told, text = report("--cache-dir", "cache"), set[str](), files[file]

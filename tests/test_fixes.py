@@ -390,7 +390,7 @@ def test_show_fixes_lists_them(tmp_path: Path) -> None:
 def test_fix_only_reports_nothing(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(
         "import os\nimport random\n\n\ndef names(folder):\n    return os.listdir(folder)\n\n\nrandom.seed()\n"
-        "print(names('a')[0], random.random())\n"
+        "open(names('a')[0])\nprint(random.random())\n"
     )
     result = detlint("check", "--isolated", "--no-cache", "--fix-only", tmp_path)
     assert (result.exit_code, result.stdout) == (0, "")

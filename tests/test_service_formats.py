@@ -435,7 +435,7 @@ def test_inserted_lines_change_no_fingerprint(project: Project, inserted: dict[i
     for at in sorted(inserted, reverse=True):
         lines.insert(at, inserted[at])
     before = fingerprints(FLOW)
-    assert len(before) == len(set(before)) == 11
+    assert len(before) == len(set(before)) == 12
     assert fingerprints("\n".join(lines) + "\n") == before
 
 

@@ -86,18 +86,19 @@ class Documented:
         return bool(seeds) and all(seed.isdecimal() for seed in seeds)
 
     def _is_optimized_for_cpu(self, reach: Reach) -> bool:
-        """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and names the CPU in its code, while no
-        file of the run names an accelerator, but for libraries beside the project."""
-        script = reach.entry.module
-        code = self._matcher.resolver.code(script.path)
-        if (
-            code is None
-            or not _always_imports(code, _OF_INTEL)
-            or not (_CPU_NAMES & code.identifiers or _CPU_NAMES.intersection(_texts(code)))
-        ):
+        """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and a file of the run names the CPU in its
+        code, while none names an accelerator, but for libraries beside the project."""
+        script = reach.entry.module.path
+        code = self._matcher.resolver.code(script)
+        if code is None or not _always_imports(code, _OF_INTEL):
             return False
-        home = os.path.join(self._documents.home(script.path), "")
-        return not any(map(self._names_accelerator, (path for path in reach.files if path.startswith(home))))
+        home = os.path.join(self._documents.home(script), "")
+        own = {script, *(path for path in reach.files if path.startswith(home))}
+        return any(map(self._names_cpu, own)) and not any(map(self._names_accelerator, own))
+
+    def _names_cpu(self, path: str) -> bool:
+        code = self._matcher.resolver.code(path)
+        return code is not None and bool(_CPU_NAMES & code.identifiers or _CPU_NAMES.intersection(_texts(code)))
 
     def _names_accelerator(self, path: str) -> bool:
         """Whether the code of a file names another device than a CPU, as code does; what its texts of help say of a GPU is about any

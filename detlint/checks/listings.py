@@ -48,6 +48,8 @@ _NAMES: Final = frozenset({op.STORE, op.SET_ATTR})
 _ASK: Final = frozenset({op.ITEM, op.COMPARE, op.UNARY, op.IF, op.UNTIL, op.ASSERT})
 NESTED: Final = "nested"
 """Entries in this context list things that hold listings themselves."""
+PARTS: Final = "parts"
+"""Entries in this context give a few things by position, each of which holds items in that order."""
 NOTHING: Final = 0
 KEPT: Final = 1
 CUT: Final = 2
@@ -76,7 +78,8 @@ def matters(module: Module, index: int, matcher: Matcher, meanings: Meanings, ca
     if found is None:
         return KEPT
     program = _Program(matcher, meanings, callers, unsaid, module, index, site.kind == "order")
-    return _Order(program, meaning, found[0]).of(found[1])
+    in_parts = any(PARTS in match.entry.contexts for match in matcher.matches(module, index))
+    return _Order(program, meaning, found[0], in_parts=in_parts).of(found[1])
 
 
 class _Handed(NamedTuple):
@@ -118,6 +121,8 @@ class _Order(msgspec.Struct):
     """The variables that the same loop gathers into, where the items are gathered: only with each other do they still belong together."""
     handed: _Handed | None = None
     """Where the function was handed the items; None where the site is its own."""
+    in_parts: bool = False
+    """Whether the items are in the parts of what is followed."""
     named: bool = False
     """Whether it is followed what a table is asked for that has the items by their names: by name, that is nothing."""
 
@@ -169,6 +174,8 @@ class _Order(msgspec.Struct):
             return self._put_into(operation[2]) if use.place == 3 else self.of(use.op)
         if code == op.BINARY:
             return self.of(use.op) if function.code.strings[operation[1]] == "+" else NOTHING
+        if code == op.PART and self.in_parts:
+            return replace(self, in_parts=False).of(use.op)
         if code == op.PART:
             # What a function gives back may be more than the items.
             return KEPT if self.depth and operation[3] != 1 else NOTHING
@@ -293,6 +300,8 @@ class _Order(msgspec.Struct):
             return self.of(use.op)
         if order.is_alone(function, function.ops[use.op][1]) or order.is_only_shown(function, use.op, self.meaning):
             return NOTHING
+        if operation[0] in (op.CONST, op.UNARY) and self.in_parts:
+            return replace(self, in_parts=False).of(use.op)
         if operation[0] in (op.CONST, op.UNARY):
             returned = any(function.ops[more.op][0] == op.RETURN for more in function.users[use.op])
             return CUT if returned else KEPT if self.depth or self.program.of_set else NOTHING
