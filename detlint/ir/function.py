@@ -7,7 +7,7 @@ from functools import cached_property
 
 from detlint.ir import ops as op
 from detlint.ir.body import UNKNOWN, Binding, Body
-from detlint.ir.flow import ONLY_BEFORE, Flow, Guard, flow
+from detlint.ir.flow import BEFORE, ONLY_BEFORE, Flow, Guard, flow
 from detlint.ir.generators import late
 from detlint.ir.loads import Loads
 from detlint.ir.uses import Use, users
@@ -70,12 +70,13 @@ class Function(Body):
     # -- values --------------------------------------------------------------------------------------------------------
 
     def made_of(self, value: int) -> Iterator[int]:
-        """A value and all that it is made of, also through the names under which this function keeps it."""
+        """A value and all that it may be made of, also through the names under which this function keeps it."""
         waiting, seen = [value], {value}
         for at in waiting:  # grows meanwhile
             yield at
-            kept = self.stored(at) if self.ops[at][0] == op.LOAD else None
-            new = {*self.values(at), *(kept or ())} - seen
+            kept = self.flow.reaching.get(at, ()) if self.ops[at][0] == op.LOAD else ()
+            stores = (self.ops[definition] for definition in kept if definition >= 0)
+            new = {*self.values(at), *(store[2] for store in stores if store[0] == op.STORE)} - seen
             seen |= new
             waiting += sorted(new)
 
@@ -175,6 +176,13 @@ class Function(Body):
         if slot < 0 or slot >= len(self.header.parameters) or self.flow.reaching.get(at) != ONLY_BEFORE:
             return -1
         return slot if self.names[slot].owner == self.number and slot not in self.rebound else -1
+
+    def may_give(self, at: int) -> int:
+        """The parameter whose value a `LOAD` may give, unless the function has put another in its place before; -1 for none."""
+        operation = self.ops[at]
+        slot = operation[1] if operation[0] == op.LOAD else -1
+        own = 0 <= slot < len(self.header.parameters) and self.names[slot].owner == self.number
+        return slot if own and BEFORE in self.flow.reaching.get(at, ()) else -1
 
     def given(self, at: int) -> tuple[Function, int] | None:
         """The parameter, of this function or of one around, whose value a `LOAD` surely gives, by its position; None for none."""

@@ -158,8 +158,8 @@ def _methods(code: Code, one: Body) -> Iterator[Body]:
 
 
 def _parameters(body: Body, value: int) -> Iterator[str]:
-    """The parameters that a value is made of, of its function or of one around."""
+    """The parameters that a value may be made of, of its function or of one around."""
     for at in body.made_of(value):
-        given = body.given(at)
-        if given is not None and not body.is_self(at):
+        given = body.given(at) or (body, body.may_give(at))
+        if given[1] >= 0 and not body.is_self(at):
             yield given[0].text(given[1])
