@@ -33,6 +33,7 @@ from detlint.facts.model import (
     Site,
     Value,
     options,
+    sites,
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.facts.yaml_text import is_yaml
@@ -43,7 +44,6 @@ from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
 from detlint.program.calls import left_out
-from detlint.program.entry import sites
 from detlint.program.values import is_parsed
 from detlint.versions import nearest
 

@@ -11,13 +11,12 @@ from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.mended import Mended
 from detlint.db import Memo
-from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step
+from detlint.facts.model import Branch, Function, Instance, Member, Ref, Result, Step, sites
 from detlint.model.classes import may_derive
 from detlint.model.imports import Imports
 from detlint.model.module import Module
 from detlint.model.raises import BOUND
 from detlint.model.uses import Users
-from detlint.program.entry import sites
 
 
 class Raising:

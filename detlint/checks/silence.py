@@ -21,11 +21,10 @@ from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
-from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span
+from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span, branches, sites
 from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.uses import Use, Users
-from detlint.program.entry import branches, sites
 from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.reach import is_mode
 

@@ -12,10 +12,9 @@ from detlint.checks.levels import Levels, is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
-from detlint.facts.model import Const, Span, options
+from detlint.facts.model import Const, Span, branches, options, sites
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
-from detlint.program.entry import branches, sites
 from detlint.program.reach import Effect, Place, Reach
 
 MINDSPORE: Final = "mindspore-deterministic"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from detlint.checks.match import Matcher
-from detlint.facts.model import Branch, Either, Function, Instance, Member, Result, Value, is_made_by, plain
+from detlint.facts.model import Branch, Either, Function, Instance, Member, Result, Value, is_made_by, plain, sites
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.model.classes import deriving
@@ -13,7 +13,6 @@ from detlint.model.dynamic import COMING
 from detlint.model.module import Module
 from detlint.model.readers import Counts, Readers, asks_for_any
 from detlint.model.uses import Users
-from detlint.program.entry import sites
 
 
 def puts_names_together(

@@ -7,7 +7,7 @@ of the file itself is `Ref("<module>.function")`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 import msgspec
@@ -234,6 +234,25 @@ def flag_of(test: Value | None) -> tuple[str, bool]:
 Step = int | Branch
 """A site, by its position in `Body.sites`; -1: the flow leaves here; -2 and below: the first of `Body.runs` at -2, and so
 on; or a branch."""
+
+
+def sites(steps: Sequence[Step]) -> Iterator[int]:
+    """All sites under some steps, in order, branches included."""
+    for step in steps:
+        if isinstance(step, Branch):
+            for arm in step.arms:
+                yield from sites(arm)
+        elif step >= 0:
+            yield step
+
+
+def branches(steps: Sequence[Step]) -> Iterator[Branch]:
+    """All branches under some steps."""
+    for step in steps:
+        if isinstance(step, Branch):
+            yield step
+            for arm in step.arms:
+                yield from branches(arm)
 
 
 def surely(steps: tuple[Step, ...]) -> Iterator[int]:

@@ -169,20 +169,17 @@ class Function(Body):
 
     # -- parameters, and the object itself -----------------------------------------------------------------------------
 
-    def parameter(self, at: int) -> int:
-        """The parameter whose value a `LOAD` surely gives; -1 for none."""
-        operation = self.ops[at]
-        slot = operation[1] if operation[0] == op.LOAD else -1
-        if slot < 0 or slot >= len(self.header.parameters) or self.flow.reaching.get(at) != ONLY_BEFORE:
-            return -1
-        return slot if self.names[slot].owner == self.number and slot not in self.rebound else -1
-
     def may_give(self, at: int) -> int:
         """The parameter whose value a `LOAD` may give, unless the function has put another in its place before; -1 for none."""
         operation = self.ops[at]
         slot = operation[1] if operation[0] == op.LOAD else -1
         own = 0 <= slot < len(self.header.parameters) and self.names[slot].owner == self.number
         return slot if own and BEFORE in self.flow.reaching.get(at, ()) else -1
+
+    def parameter(self, at: int) -> int:
+        """The parameter whose value a `LOAD` surely gives; -1 for none."""
+        slot = self.may_give(at)
+        return slot if self.flow.reaching.get(at) == ONLY_BEFORE and slot not in self.rebound else -1
 
     def given(self, at: int) -> tuple[Function, int] | None:
         """The parameter, of this function or of one around, whose value a `LOAD` surely gives, by its position; None for none."""

@@ -23,6 +23,7 @@ from detlint.facts.model import (
     Step,
     Value,
     options,
+    sites,
 )
 from detlint.ir.alone import in_ir
 from detlint.model.arguments import owner_of
@@ -35,7 +36,6 @@ from detlint.model.registries import BUILDS, Registries, last
 from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
 from detlint.model.training import ONLY_DIFFERENTIATES
-from detlint.program.entry import sites
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.values import is_parsed, rests_on_name
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 import msgspec
 
-from detlint.facts.model import Branch, Function, Ref, Span, Step, Value
+from detlint.facts.model import Branch, Function, Ref, Span, Step, Value, sites
 from detlint.model.module import Module
 
 
@@ -71,22 +71,3 @@ def _main_calls(module: Module) -> Value | None:
     steps = module.steps(module.facts.functions[0])
     called = [module.sites[i].target for s in steps if isinstance(s, Branch) and s.kind == "main" for i in sites((s,))]
     return called[0] if len(called) == 1 else None
-
-
-def sites(steps: tuple[Step, ...]) -> Iterator[int]:
-    """All sites under some steps, in order, branches included."""
-    for step in steps:
-        if isinstance(step, Branch):
-            for arm in step.arms:
-                yield from sites(arm)
-        elif step >= 0:
-            yield step
-
-
-def branches(steps: tuple[Step, ...]) -> Iterator[Branch]:
-    """All branches under some steps."""
-    for step in steps:
-        if isinstance(step, Branch):
-            yield step
-            for arm in step.arms:
-                yield from branches(arm)

@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from detlint.facts.model import Branch, Const, Either, Expression, Instance, Items, Member, Param, Result, Step, Value
+from detlint.facts.model import (
+    Branch,
+    Const,
+    Either,
+    Expression,
+    Instance,
+    Items,
+    Member,
+    Param,
+    Result,
+    Step,
+    Value,
+    sites,
+)
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.sites import Sites
 from detlint.facts.reading.values import TYPED, tail_of
@@ -239,12 +252,12 @@ class Tests(Sites):
     def may_draw(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may draw, by its name."""
         words = self.catalog.all_drawing_words
-        return any(tail_of(self.sites[step].target) in words for step in _all(steps))
+        return any(tail_of(self.sites[step].target) in words for step in sites(steps))
 
     def may_seed(self, steps: tuple[Step, ...]) -> bool:
         """Whether one of some sites may seed a stream or set a switch, by its name."""
         known = self.catalog
-        for step in _all(steps):
+        for step in sites(steps):
             tail = tail_of(self.sites[step].target)
             if tail in known.setting_words or (name_may_seed(tail) and tail not in known.all_drawing_words):
                 return True
@@ -328,16 +341,6 @@ class Tests(Sites):
                 self.steps = [*_with_step(self.steps, number, Branch("if", Param(flag), arms))]
                 break
         self.transforms = []
-
-
-def _all(steps: Sequence[Step]) -> Iterator[int]:
-    """All sites among some steps."""
-    for step in steps:
-        if isinstance(step, Branch):
-            for arm in step.arms:
-                yield from _all(arm)
-        elif step >= 0:
-            yield step
 
 
 def _may_be_flag(value: Value) -> bool:
