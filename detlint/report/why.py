@@ -109,7 +109,8 @@ class Verdicts:
             for match in self.engine.verdicts.matches(self.module, index):
                 if match.entry.rule == finding.code and self.module.sites[index].span == finding.span:
                     yield from (
-                        f"{s}: {why}" for s, why in self.engine.verdicts.of(self.module, index, match, self.runs)
+                        f"{found.severity}, {found.certainty}: {why}" if found is not None else why
+                        for found, why in self.engine.verdicts.of(self.module, index, match, self.runs)
                     )
                     return
 

@@ -26,9 +26,9 @@ from detlint.facts.model import (
     flag_of,
 )
 from detlint.ir.alone import in_ir
+from detlint.ir.tests import comparison
 from detlint.model.module import Module
 from detlint.model.registries import last
-from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
 from detlint.program.kept import Kept
