@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
-from detlint.checks import listings, seeds
+from detlint.checks import seeds
 from detlint.checks.documented import Documented
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
@@ -15,18 +15,19 @@ from detlint.checks.levels import is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import target_of
-from detlint.checks.sorted_rows import ROWS, are_sorted
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
+from detlint.domains import order
+from detlint.domains.rows import ROWS, are_sorted
 from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span, branches, sites
 from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.uses import Use, Users
 from detlint.program.outcome import Outcome, Passage, Runs
-from detlint.program.reach import is_mode
+from detlint.program.reach import is_mode, is_object
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -70,6 +71,9 @@ class Silence:
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
         self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
+        self._asked = order.Asked(
+            self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_at
+        )
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding; "" where it may be one."""
@@ -238,7 +242,19 @@ class Silence:
 
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""
-        return listings.matters(module, index, self._matcher, self._users.meanings, self.callers, self.unused.is_unsaid)
+        return order.matters(self._asked, module, index)
+
+    def _entries(self, module: Module, index: int) -> list[Entry]:
+        return [match.entry for match in self._matcher.matches(module, index)]
+
+    def _draws_at(self, module: Module, index: int) -> bool:
+        """Whether a site draws where it stands."""
+        return any(
+            match.entry.draws
+            and not match.entry.rule.startswith("DET1")
+            and not is_object(match, self._resolver.kinds.layer(match.name) is not None)
+            for match in self._matcher.matches(module, index)
+        )
 
     def callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
