@@ -21,8 +21,9 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
 from detlint.domains import order
+from detlint.domains.entropy import Picked
 from detlint.domains.rows import ROWS, are_sorted
-from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span, branches, sites
+from detlint.facts.model import SHAPES, Ref, Site, Span, branches, sites
 from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.uses import Use, Users
@@ -71,6 +72,7 @@ class Silence:
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
         self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
+        self._picked = Picked(self._resolver, users.meanings, self.callers)
         self._asked = order.Asked(
             self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_at
         )
@@ -132,7 +134,7 @@ class Silence:
         by_order = site.kind == "order" or code in UNORDERED
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
-        if "picks" in match.entry.contexts and (_may_be_number(match) or not sinks.picks(module, index)):
+        if "picks" in match.entry.contexts and not self._picked.holds(module, index):
             return "its value picks nothing here"
         if ROWS in match.entry.contexts and are_sorted(module, index):
             return "the rows are sorted at once, by all columns that tell one from another"
@@ -278,12 +280,6 @@ class Silence:
             return False
         held = [outcome.held.get(switch) for outcome in through]
         return all(value and not (match.entry.strict and value == "warn") for value in held)
-
-
-def _may_be_number(match: Match) -> bool:
-    """Whether what is hashed may be what stands in for a number, which is one."""
-    options = [o for a in match.arguments.values() if isinstance(a.value, Either) for o in a.value.options]
-    return any(isinstance(option, Const) and not isinstance(option.value, str) for option in options)
 
 
 def _held(runs: Sequence[Outcome]) -> frozenset[str]:
