@@ -78,11 +78,9 @@ class Salt:
             parts = function.ops[operation[1]]
             whole = 0 <= operation[2] < len(parts) - 1
             return self.of(meaning, function, parts[operation[2] + 1], more) if whole else None
-        if code == op.CHOICE:
-            return _all(self.of(meaning, function, arm, more) for arm in operation[2:] if arm >= 0)
-        if code in (op.BINARY, op.AUGMENT):
-            # A number is only ever put together with another; of two that aren't known it may be either.
-            sides = {self.of(meaning, function, side, more) for side in operation[2:]}
+        if code in (op.BINARY, op.AUGMENT, op.CHOICE):
+            # A number is only put together with another, and only a number stands in for one.
+            sides = {self.of(meaning, function, side, more) for side in operation[2:] if side >= 0}
             return True if True in sides else False if False in sides else None
         if code == op.UNARY:
             return False
