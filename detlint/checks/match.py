@@ -172,6 +172,7 @@ class Matcher:
             "config": catalog.calls,
             "assignment": catalog.assignments,
             "environment": catalog.environment,
+            "command": catalog.commands,
             "registry": catalog.registry,
             "section": catalog.sections,
             "write": {},
@@ -330,7 +331,7 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry", "section", "setting", "order"):
+        if site.kind in ("environment", "command", "registry", "section", "setting", "order"):
             assert isinstance(site.target, Ref)
             name = site.target.name
             if site.kind == "registry" and name in self.registered:

@@ -39,7 +39,7 @@ def suppress(
     kept, used, covered = [], set[int](), 0
     at = defaultdict[int, list[int]](list)
     for number, directive in enumerate(directives):
-        at[directive.line if directive.scope == "line" else WHOLE_FILE].append(number)
+        at[(directive.about or directive.line) if directive.scope == "line" else WHOLE_FILE].append(number)
     for finding in findings:
         lines = lines_of(finding, source)
         near = ((i, directives[i]) for line in (*lines, WHOLE_FILE) for i in at.get(line, ()))
