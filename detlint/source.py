@@ -11,9 +11,9 @@ from pathlib import Path
 
 from detlint import counters
 from detlint.facts.model import Span
-from detlint.facts.yaml_text import decoded, encoding_of, lines_of
 from detlint.files import read
 from detlint.ir.launch_texts import is_settings
+from detlint.ir.yaml_text import decoded, encoding_of, lines_of
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
 from detlint.sources.parse import parsable
 

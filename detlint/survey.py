@@ -15,9 +15,9 @@ from detlint.catalog import Catalog
 from detlint.checks.scope import DEVICES, chosen
 from detlint.facts.model import Facts
 from detlint.facts.store import with_deep_stack
-from detlint.facts.yaml_text import is_yaml
 from detlint.inspect import Inspection, NotThere
 from detlint.ir.launch_texts import is_launch, is_settings
+from detlint.ir.yaml_text import is_yaml
 from detlint.model.module import Module
 from detlint.notebook import is_notebook
 from detlint.project import Project

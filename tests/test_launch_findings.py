@@ -1,4 +1,4 @@
-"""Launch files: what they give processes is found at its line, may be suppressed and fixed there, and counts for the runs that it starts."""
+"""Launch files: what they give processes is found at its line, suppressed and fixed there, and counts for runs."""
 
 from __future__ import annotations
 

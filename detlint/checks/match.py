@@ -36,7 +36,7 @@ from detlint.facts.model import (
     sites,
 )
 from detlint.facts.scope import MISSING, Missing
-from detlint.facts.yaml_text import is_yaml
+from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.module import Module

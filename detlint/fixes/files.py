@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from detlint.catalog import Catalog
-from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.file import File
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.launch_file import LaunchFile
@@ -15,6 +14,7 @@ from detlint.fixes.recipe import Left, NoFix
 from detlint.fixes.text import Undecodable
 from detlint.fixes.yaml_file import YamlFile
 from detlint.ir.launch_texts import is_launch
+from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import is_notebook
 
 

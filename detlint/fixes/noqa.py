@@ -20,11 +20,11 @@ from typing import Any, Final
 from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
 from detlint.facts.store import with_deep_stack
-from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
 from detlint.ir.launch_texts import is_launch, kind_of, lower
+from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
 from detlint.sources.parse import module_of

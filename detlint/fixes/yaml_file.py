@@ -9,13 +9,13 @@ from functools import cached_property
 import yaml
 
 from detlint.catalog import Catalog
-from detlint.facts import yaml_file
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.launch_file import given_at, replaced, started_with
 from detlint.fixes.recipe import Change, NoFix, Order
 from detlint.fixes.text import Edit, Text, of_yaml
 from detlint.fixes.yaml_rewrites import Rewrite, rewrite
 from detlint.fixes.yaml_tree import Meant, Tree
+from detlint.model import yaml_facts
 from detlint.model.launch_facts import said
 
 
@@ -44,7 +44,7 @@ class YamlFile(Fixable):
 
     @cached_property
     def suppressed(self) -> Set[int]:
-        directives = yaml_file.read(self._data, "", self._catalog).directives
+        directives = yaml_facts.read(self._data, "", self._catalog).directives
         return frozenset(d.line for d in directives if d.scope == "line" and not d.problem)
 
     def follow(self, order: Order) -> Change:

@@ -10,10 +10,10 @@ from typing import Final
 
 from detlint import counters, marks
 from detlint.db import Database
-from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_launch
 from detlint.ir.words import Words, hash_of
+from detlint.ir.yaml_text import is_yaml
 from detlint.marks import Noted
 
 MANY: Final = 512

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 from msgspec import Raw, structs
 
 from detlint.catalog import Catalog
-from detlint.facts import yaml_file
 from detlint.facts.model import ENCODER, Arg, Body, Const, Detail, Facts, Function, Ref, Site, Span, decode_body
-from detlint.facts.yaml_text import is_yaml
 from detlint.ir import docker, make, shell
 from detlint.ir.commands import Assignment, Script
 from detlint.ir.launch_texts import kind_of, lower
+from detlint.ir.yaml_text import is_yaml
+from detlint.model import yaml_facts
 from detlint.model.commands import Given, Started, gone_through, is_known
 from detlint.model.launches import Programs, options
 from detlint.sources.directives import Directive, may_hold, of_comment
@@ -91,7 +91,7 @@ def read(path: str, data: bytes, module: str, catalog: Catalog) -> Facts:
     """
     name = path.replace("\\", "/").rpartition("/")[2]
     if is_yaml(path):
-        facts = yaml_file.read(data, module, catalog)
+        facts = yaml_facts.read(data, module, catalog)
         return added(facts, name, data, catalog) if facts.problem is None else facts
     lines = data.count(b"\n") + 1
     if len(data) > shell.MOST:
