@@ -67,6 +67,7 @@ class Catalog:
         self.copies = tables.copies
         self.assignments = tables.assignments
         self.environment = tables.environment
+        self.commands = tables.commands
         self.settings = tables.settings
         self.orders = tables.orders
         self.members = tables.members
@@ -172,7 +173,8 @@ class Catalog:
     def words(self) -> frozenset[str]:
         """The last component of everything that can make a site."""
         tables = (
-            self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.members,
+            self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.commands,
+            self.members,
         )  # fmt: skip
         return self.last(name for table in tables for name in table)
 

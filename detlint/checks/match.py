@@ -37,7 +37,7 @@ from detlint.facts.model import (
     sites,
 )
 from detlint.facts.scope import MISSING, Missing
-from detlint.facts.yaml_text import is_yaml
+from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.module import Module
@@ -174,6 +174,7 @@ class Matcher:
             "config": catalog.calls,
             "assignment": catalog.assignments,
             "environment": catalog.environment,
+            "command": catalog.commands,
             "registry": catalog.registry,
             "section": catalog.sections,
             "write": {},
@@ -332,7 +333,7 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry", "section", "setting", "order"):
+        if site.kind in ("environment", "command", "registry", "section", "setting", "order"):
             assert isinstance(site.target, Ref)
             name = site.target.name
             if site.kind == "registry" and name in self.registered:

@@ -32,6 +32,8 @@ from detlint.config import Settings
 from detlint.db import Memo
 from detlint.domains import order
 from detlint.facts.model import Either, Member
+from detlint.ir.launch_texts import is_settings
+from detlint.model.launch_facts import OF_LAUNCHES
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
@@ -111,6 +113,13 @@ class Verdicts:
 
     def of(self, module: Module, index: int, match: Match, runs: Runs) -> Iterator[Judgement]:
         """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
+        rule = self._catalog.rules[match.entry.rule]
+        if module.sites[index].kind in OF_LAUNCHES and is_settings(module.path):
+            if "for-this-process" in match.entry.contexts:
+                yield None, "it is set before the process starts"
+            else:
+                yield from self._levels.judged(match, rule, module, index, None, False)
+            return
         passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
         if silent := self.silence.why(module, index, match, runs):
@@ -128,7 +137,6 @@ class Verdicts:
         undecided = seeded and not match.sure and not all(outcome.open.isdisjoint(drawn) for outcome in drawing)
         if undecided and self._matcher.is_written_out(module, match):
             seeded = undecided = False
-        rule = self._catalog.rules[match.entry.rule]
         severity: Severity | None = None
         trained = any(outcome.trains for outcome in through)
         for severity, why in self._levels.judged(match, rule, module, index, seeded, trained):
