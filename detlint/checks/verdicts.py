@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from detlint.catalog import TRANSFORM
-from detlint.checks import listings
 from detlint.checks.backward import Backward, is_class
 from detlint.checks.constants import Constants
 from detlint.checks.device_tests import DeviceTests
@@ -33,7 +32,10 @@ from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
+from detlint.domains import order
 from detlint.facts.model import Either, Member
+from detlint.ir.launch_texts import is_settings
+from detlint.model.launch_facts import OF_LAUNCHES
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
@@ -115,6 +117,13 @@ class Verdicts:
 
     def of(self, module: Module, index: int, match: Match, runs: Runs) -> Iterator[tuple[Level | None, str]]:
         """How a match with a rule is judged, step by step: its level, None where it is no finding, and why."""
+        if module.sites[index].kind in OF_LAUNCHES and is_settings(module.path):
+            if "for-this-process" in match.entry.contexts:
+                yield None, "it is set before the process starts"
+            else:
+                found = level(self._case(module, index, match, []))
+                yield found, found.row
+            return
         passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
         silent = self.silence.why(module, index, match, runs) or self._backward.why(match, module, index)
@@ -286,8 +295,8 @@ class Verdicts:
         if isinstance(match.arguments["elements"].value, Either):
             return "the elements look like numbers, whose order is always the same"
         done = self.silence.order_of(module, index)
-        if done < listings.CUT:
+        if done < order.CUT:
             return "it is kept in that order, which may not matter to whoever uses it"
-        if done == listings.CUT and not match.sure:
+        if done == order.CUT and not match.sure:
             return "neither what is in the set is known, nor that its order matters"
         return ""
