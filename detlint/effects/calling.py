@@ -8,6 +8,9 @@ from typing import Final
 
 from detlint import counters
 from detlint.catalog import HARDWARE
+from detlint.effects.effects import Effects, by_option
+from detlint.effects.state import State
+from detlint.effects.steps import is_text
 from detlint.facts.model import (
     Const,
     Either,
@@ -25,9 +28,6 @@ from detlint.model.callees import BARE, Callee, returned
 from detlint.model.module import Module
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
 from detlint.program.calls import is_self
-from detlint.program.following.effects import Effects, by_option
-from detlint.program.following.state import State
-from detlint.program.following.steps import is_text
 from detlint.program.reach import Place
 from detlint.program.values import Arguments, Frame, Origin, is_parsed
 

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE, Scalar
+from detlint.effects.state import IN_WORKERS, LOADS_WEIGHTS, Later
+from detlint.effects.streams import Streams
 from detlint.facts.model import (
     Const,
     Either,
@@ -34,8 +36,6 @@ from detlint.program.calls import (
     is_self,
     left_out,
 )
-from detlint.program.following.state import IN_WORKERS, LOADS_WEIGHTS, Later
-from detlint.program.following.streams import Streams
 from detlint.program.reach import TRAINING, Effect, Place, asks_mode, is_mode, is_object, reads
 from detlint.program.values import Origin
 

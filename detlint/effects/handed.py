@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from detlint.effects.calling import Calling
+from detlint.effects.effects import parts_of
+from detlint.effects.run import Run
+from detlint.effects.state import IN_WORKERS, State
 from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value, options, sites
 from detlint.model.arguments import owner_of
 from detlint.model.callees import Callee
 from detlint.model.registries import BUILDS, last
 from detlint.program.calls import PREPARES, is_choice, is_chosen
-from detlint.program.following.calling import Calling
-from detlint.program.following.effects import parts_of
-from detlint.program.following.run import Run
-from detlint.program.following.state import IN_WORKERS, State
 from detlint.program.reach import Effect, Place
 from detlint.program.values import Arguments, Frame, Spot
 

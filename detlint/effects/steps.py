@@ -9,6 +9,7 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import HARDWARE
+from detlint.effects.run import Run
 from detlint.facts.model import (
     PRINTS,
     SHAPES,
@@ -30,7 +31,6 @@ from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
-from detlint.program.following.run import Run
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
 from detlint.program.values import Frame, Origin, Spot

@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import HARDWARE
+from detlint.effects.sites import Sites
+from detlint.effects.steps import as_imported
 from detlint.facts.model import Ref
-from detlint.program.following.sites import Sites
-from detlint.program.following.steps import as_imported
 from detlint.program.reach import Draws, Reach
 
 MOST_CHOICES: Final = 16

@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import Entry
+from detlint.effects.state import LOADS_WEIGHTS
+from detlint.effects.steps import Steps
 from detlint.facts.model import (
     Const,
     Either,
@@ -23,8 +25,6 @@ from detlint.facts.model import (
     surely_after,
 )
 from detlint.model.registries import last
-from detlint.program.following.state import LOADS_WEIGHTS
-from detlint.program.following.steps import Steps
 from detlint.program.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
 from detlint.program.values import Spot
 

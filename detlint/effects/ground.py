@@ -7,11 +7,11 @@ from collections.abc import Mapping as Table
 from typing import Any
 
 from detlint.catalog import Scalar
+from detlint.effects.recorder import Recorder
+from detlint.effects.words import Words
 from detlint.facts.model import Value
 from detlint.model.resolve import Resolver
 from detlint.program.calls import Calls, Knowledge
-from detlint.program.following.recorder import Recorder
-from detlint.program.following.words import Words
 from detlint.program.values import Frame, Spot, Values
 
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]

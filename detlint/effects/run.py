@@ -7,13 +7,13 @@ from functools import partial
 from typing import TypeVar
 
 from detlint.catalog import Entry, Scalar
+from detlint.effects.ground import Ground
+from detlint.effects.state import Later, Made, State
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
 from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
-from detlint.program.following.ground import Ground
-from detlint.program.following.state import Later, Made, State
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
 from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
 

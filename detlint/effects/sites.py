@@ -7,10 +7,10 @@ from functools import partial
 
 from detlint import counters
 from detlint.catalog import RAISES
+from detlint.effects.handed import Handed
+from detlint.effects.state import Later
 from detlint.facts.model import SETTER, Member, Partial, Ref, Site, Value
 from detlint.program.calls import CALLS, is_choice, is_option
-from detlint.program.following.handed import Handed
-from detlint.program.following.state import Later
 from detlint.program.reach import Effect, Place, reads
 
 
