@@ -9,7 +9,6 @@ import msgspec
 
 from detlint.catalog import HARDWARE
 from detlint.effects.sites import Sites
-from detlint.effects.steps import as_imported
 from detlint.facts.model import Ref
 from detlint.program.reach import Draws, Reach
 
@@ -29,13 +28,13 @@ class WholeRun(Sites):
         self.result.visited.add(module.path)
         self.note(module)
         if entry.function.number == 0:
-            self.body(module.steps(top))
+            self.body(self.flow.summary(module, top).steps)
             if entry.called:
                 value = self.values.look(self.frame, Ref(f"{module.facts.module}.{entry.called}")).value
                 if value is not None and not self.command(value, None):
                     self.run(value, None)
         else:
-            self.steps(as_imported(module))
+            self.steps(self.flow.summary(module, top).imported)
             self.call(module, entry.function, "", None, {})
         return self.finish()
 
