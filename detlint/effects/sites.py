@@ -10,7 +10,7 @@ from detlint.catalog import RAISES
 from detlint.effects.effects import does
 from detlint.effects.handed import Handed
 from detlint.effects.state import Later
-from detlint.effects.summary import Access, Call, Site, Visit
+from detlint.effects.summary import Access, Call, Contexts, Site, Visit
 from detlint.facts.model import SETTER, Member, Partial, Ref, Result, Value
 from detlint.facts.model import Site as Called
 from detlint.model.registries import last
@@ -45,7 +45,11 @@ class Sites(Handed):
         visit = self.in_context(step.visits, partial(self.visited, index, place, site))
         if visit.inert and not (self.kept or self.commands or self.cells or self.ready):
             return
-        self.come(self.visited(index, place, site, whole=True) if visit.inert else visit, site, place)
+        if visit.inert and step.wholes is None:
+            step.wholes = Contexts()
+        if step.wholes is not None:
+            visit = self.in_context(step.wholes, partial(self.visited, index, place, site, whole=True))
+        self.come(visit, site, place)
 
     def visited(self, index: int, place: Place, site: Called, whole: bool = False) -> Visit:
         """What a site comes to in this frame.

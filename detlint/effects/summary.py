@@ -157,6 +157,8 @@ class Site(msgspec.Struct, eq=False):
     index: int
     perhaps: bool
     visits: Contexts[Visit]
+    wholes: Contexts[Visit] | None = None
+    """The same, with all that is only of interest where layers that train, commands or registries are known."""
 
 
 class Import(msgspec.Struct, eq=False):
