@@ -16,6 +16,8 @@ from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, stands_in_test
 from detlint.config import Settings
 from detlint.domains.constant import COMPARISONS, value_of
+from detlint.effects.flow import Flow
+from detlint.effects.words import Words
 from detlint.facts.model import (
     LOOKS,
     PRINTS,
@@ -44,8 +46,6 @@ from detlint.ir.tests import comparison, denied
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Users
-from detlint.program.flow import Flow
-from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.values import Frame, Origin, Spot, Values
 
