@@ -27,7 +27,7 @@ class Backward:
             return "only data pipelines run it, on the CPU"
         if entry.pass_ != "backward":
             return ""
-        builds = is_class(match.name)
+        builds = match.builds
         if self.gradients.at(module, site, builds) <= BEFORE:
             return "it is about the backward pass, and no gradients are taken here"
         if not builds and self.gradients.are_replaced(module, site, match.name):
@@ -46,7 +46,7 @@ class Backward:
         """
         if match.entry.pass_ != "backward":
             return False
-        builds = is_class(match.name)
+        builds = match.builds
         taken = self.gradients.at(module, module.sites[index], builds)
         return taken == OPEN or (taken == UNUSED and not builds and not trained)
 
@@ -59,8 +59,3 @@ class Backward:
             self.gradients.are_replaced(module, module.sites[index], match.name)
             or self.origins.need_no_gradients(module, index, match)
         )
-
-
-def is_class(name: str) -> bool:
-    """Whether what an entry names builds an object, by the capital of its name."""
-    return name.rpartition(".")[2][:1].isupper()

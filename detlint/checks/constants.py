@@ -10,13 +10,12 @@ from itertools import takewhile
 from typing import Final, TypeGuard
 
 from detlint.catalog import SHUFFLED
-from detlint.checks.backward import is_class
 from detlint.checks.factors import is_cancelled
 from detlint.checks.gradients import Gradients
 from detlint.checks.handing import Handing
 from detlint.checks.kin import Kin
 from detlint.checks.lookups import respells, text_in
-from detlint.checks.match import OPERATORS, Match, Matcher
+from detlint.checks.match import OPERATORS, Match, Matcher, is_class
 from detlint.checks.others import Others, Unseen, may_pass
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.settled import Settled
@@ -25,7 +24,7 @@ from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unpacked import Unpacked
 from detlint.checks.unused import puts_names_together
 from detlint.db import Memo
-from detlint.domains.constant import Evaluator, Leaf, any_of, is_known, parameters_in, resolved, settle
+from detlint.domains.constant import Evaluator, Leaf, any_of, is_known, may_grow, parameters_in, resolved, settle
 from detlint.facts.model import (
     SUPER,
     Const,
@@ -65,6 +64,8 @@ PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
 DRAWS: Final = ("DET10", "DET50")
 """The rules of what draws, also where no seed reaches that."""
+_CHOSEN_FROM: Final = ("seq", "population", "a")
+"""What functions call the parameter from which they choose."""
 DEEPEST: Final = 3
 """So many functions may hand a parameter on, one to the next."""
 
@@ -105,6 +106,7 @@ class Constants:
         self._catalog = matcher.catalog
         self._shuffling = matcher.catalog.words_of({SHUFFLED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
+        self._choosing = matcher.catalog.with_context("chooses")
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, kin.heirs)
         self._unpacked_tables = Unpacked(matcher, users, gradients.uses, self._passed)
@@ -120,13 +122,13 @@ class Constants:
         if reason := self._kept_from(module, function, index):
             return reason
         draws = match.entry.draws or match.entry.rule.startswith(DRAWS)
-        if draws and not is_class(match.name) and self._is_cancelled(module, function, index):
+        if draws and not match.builds and self._is_cancelled(module, function, index):
             return "whatever it draws is multiplied by zero, by what every call gives"
         for option in options(module.sites[index].target):
             name = left_out(module, function, option)
             if name and self._is_given_otherwise(module, function, name):
                 return f"every call gives `{name}`, and something else"
-        if is_class(match.name) and (test := self._never_run(module, function, index)):
+        if match.builds and (test := self._never_run(module, function, index)):
             return f"`{test}` decides against all calls of it, by what every call gives"
         taking = self._unpacked_tables.taking(module, index) if not match.sure else None
         calls = self._calls(module, taking) if taking is not None and taking.name else None
@@ -146,8 +148,8 @@ class Constants:
                 computed = self._computed(module, function, index, match, parameter)
                 value = computed if is_known(computed) else value
             if is_known(value):
-                arguments = {**match.arguments, parameter: Argument(value, True)}
-                if self._matcher.judge.fulfilled(match.entry, arguments) is False:
+                ways = ({**way, parameter: Argument(value, True)} for way in match.passed.ways)
+                if all(self._matcher.judge.fulfilled(match.entry, way) is False for way in ways):
                     return f"every call gives `{parameter}` what makes it harmless"
         return ""
 
@@ -155,6 +157,24 @@ class Constants:
         """Whether the flow never comes to a site, by what the calls of the function around it always give."""
         function = module.function_of(module.sites[index])
         return bool(function.name) and self._kept_from(module, function, index) != ""
+
+    def draw_nothing(self, module: Module, index: int) -> bool:
+        """Whether nothing is left to chance where a site draws: it chooses from a list of one, by what is written or all calls give."""
+        function, attributes = module.function_of(module.sites[index]), set[str]()
+        point = call_of(self._resolver, module, module.sites[index])
+        target = self._matcher.target(module, index) if point is not None else None
+        if point is None or not isinstance(target, Ref) or target.name not in self._choosing:
+            return False
+        given = point.function.call(point.at).argument(0, *_CHOSEN_FROM)
+        leaf = partial(self._leaf, module, function, attributes)
+        value = (
+            Evaluator(leaf).value(point.function, given)
+            if given >= 0 and not point.function.unpacks(point.at)
+            else None
+        )
+        several = [isinstance(option, Items) and len(option.values) == 1 for option in options(value)]
+        name = point.function.dotted(given).rpartition(".")[2] if given >= 0 else ""
+        return all(several) and (not name or not may_grow(point.function.code, name))
 
     def keep_from_there(self, module: Module, point: Place) -> bool:
         """Whether the flow never comes to an op, in its function, by what the calls of that always give."""
@@ -319,7 +339,7 @@ class Constants:
 
     def _computed(self, module: Module, function: Function, index: int, match: Match, name: str) -> Value | None:
         """What a site always gives a parameter by what it is computed of: `keep_prob=1 - drop`, `1 if many else n`."""
-        point, attributes = self._matcher.passed_at(module, index, match, name), set[str]()
+        point, attributes = match.passed.place(name), set[str]()
         if point is None:
             return None
         value = Evaluator(partial(self._leaf, module, function, attributes)).value(*point)
@@ -349,7 +369,7 @@ class Constants:
             settled = self._settled.written(module, body, at) or self._settled.member(module, body, at)
             if settled is not None:
                 return settled
-        if self._literal and body.ops[at][0] != op.LOAD:
+        if self._literal and body.ops[at][0] != op.LOAD and not self._own(module, function, body, at):
             return None
         asked = text_in(body, at)
         if body.ops[at][0] == op.CALL and asked == at:
@@ -515,14 +535,35 @@ class Constants:
                 if self._literal and not isinstance(passed.value, (Const, Param)):
                     return None
                 value = self._value(home, caller, passed.value)
+                if value is None and passed.given and home is use.module and use.called:
+                    value = self._by_code(use, caller, self._position(module, function, name), name)
                 asks = not isinstance(value, Const) and passed.given and home is use.module
                 if asks and self._settled is not None:
                     position = self._position(module, function, name)
                     value = self._settled.passed(home, use.site, name, position) or value
-                found.add(value)
+                found.add(value if not _holds_list(value) or self._is_as_written(use, module, function, name) else None)
                 if None in found:
                     return None
         return any_of(sorted(found, key=repr))
+
+    def _by_code(self, use: Use, caller: Function, position: int, name: str) -> Value | None:
+        """What a call passes, by the code that it is computed by."""
+        point, attributes = call_of(self._resolver, use.module, use.module.sites[use.site]), set[str]()
+        if point is None or point.function.unpacks(point.at):
+            return None
+        passed = point.function.call(point.at).argument(position, name)
+        leaf = partial(self._leaf, use.module, caller, attributes)
+        value = Evaluator(leaf).value(point.function, passed) if passed >= 0 else None
+        return None if any(self._kin.is_set(use.module, caller.owner, each) for each in attributes) else value
+
+    def _is_as_written(self, use: Use, module: Module, function: Function, name: str) -> bool:
+        """Whether a list that a call passes is written there, or under a name under which nothing changes it; or is no argument."""
+        point = call_of(self._resolver, use.module, use.module.sites[use.site])
+        if point is None or point.function.unpacks(point.at):
+            return False
+        passed = point.function.call(point.at).argument(self._position(module, function, name), name)
+        called = point.function.dotted(passed).rpartition(".")[2] if passed >= 0 else ""
+        return not called or not may_grow(point.function.code, called)
 
     def _of_table(self, use: Use, home: Module, module: Module, function: Function, name: str) -> Argument | None:
         """What a call gives a parameter by a table of settings that it unpacks; None where that isn't known.
@@ -971,6 +1012,11 @@ def _is_of_call(value: Value | None) -> TypeGuard[Result]:
 
 def _is_named(value: Value | None, name: str) -> bool:
     return isinstance(value, Param) and value.name == name
+
+
+def _holds_list(value: Value | None) -> bool:
+    """Whether a value is, or may be, a list or a table, which others may change."""
+    return any(isinstance(option, Items) and option.kind == "list" for option in options(value))
 
 
 def _with(name: str, given: Value, value: Value) -> Value:

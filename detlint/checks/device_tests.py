@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from detlint.checks.backward import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.scope import target_of
@@ -41,7 +40,7 @@ class DeviceTests:
             return ""
         if test := self.keeps_from(module, index, targets):
             return test
-        made = module.function_of(module.sites[index]).name.endswith(".__init__") and is_class(match.name)
+        made = module.function_of(module.sites[index]).name.endswith(".__init__") and match.builds
         calls = calls_of_parts(self._resolver, self._users, [Use(module, index, True)]) if made else None
         tests = [self.keeps_from(use.module, use.site, targets) for use in calls or ()]
         return tests[0] if tests and all(tests) else ""

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Entry
-from detlint.checks.backward import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.numbers import Made, Numbers, first
 from detlint.facts.model import Member
@@ -46,7 +45,7 @@ class Exact:
         """Whether all that a call, or the object that it makes, adds up surely is whole numbers, or only two."""
         site = module.sites[index]
         whole = any(asked.not_type == SUMS for asked in match.entry.when.values())
-        along, looks = ALONG_AXIS in match.entry.contexts, LOOKS_UP in match.entry.contexts and is_class(match.name)
+        along, looks = ALONG_AXIS in match.entry.contexts, LOOKS_UP in match.entry.contexts and match.builds
         if not (whole or along or looks):
             return False
         point = self._call_of(module, index)
@@ -54,11 +53,11 @@ class Exact:
             return False
         function, call = point
         numbers = self.numbers(module, function)
-        part = numbers.part(call) if is_class(match.name) else ""
+        part = numbers.part(call) if match.builds else ""
         if looks:
             asked = self._calls_of_part(module, numbers.layer, function, part) if part else None
             return _look_up_once([(numbers, made) for made in numbers.calls_of(call)] if asked is None else asked)
-        if is_class(match.name):
+        if match.builds:
             if part:
                 return _adds_one(match.entry) and self._adds_as_part(module, numbers.layer, function, part)
             calls = numbers.calls_of(call)

@@ -16,7 +16,7 @@ from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
-from detlint.domains.constant import resolved, settle
+from detlint.domains.constant import Evaluator, resolved, settle
 from detlint.domains.entropy import SALTED, Salt
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
@@ -37,12 +37,15 @@ from detlint.facts.model import (
     sites,
 )
 from detlint.facts.scope import MISSING, Missing
+from detlint.ir import ops as op
+from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
 from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
+from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import point_of
 from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
@@ -66,6 +69,8 @@ BY_VALUE: Final = ("DET2", "DET3", "DET4")
 """The rules of what varies or not by the values that calls pass."""
 ON_DEVICE: Final = "DET5"
 """The rules of what is drawn on the device begin with it."""
+GIVES_LAYER: Final = "gives-layer"
+"""The context of functions that give one: `Model.from_pretrained`."""
 ON_CPU: Final[tuple[Target, ...]] = ("cpu",)
 NOTHING: list[Match] = []
 """What most sites match; shared, never changed."""
@@ -75,10 +80,15 @@ class Passed:
     """What a site passes, worked out when first asked for: most entries have no conditions."""
 
     def __init__(
-        self, work_out: Callable[[], dict[str, Argument]], ways: Callable[[bool], list[dict[str, Argument]]]
+        self,
+        work_out: Callable[[], dict[str, Argument]],
+        ways: Callable[[bool], list[dict[str, Argument]]],
+        place: Callable[[str], Place | None],
     ) -> None:
         self._work_out = work_out
         self._ways = ways
+        self.place = place
+        """The value in the IR that a site itself gives a parameter; None for none, or where that isn't known."""
 
     @cached_property
     def arguments(self) -> dict[str, Argument]:
@@ -113,6 +123,11 @@ class Match(msgspec.Struct, frozen=True):
     def arguments(self) -> dict[str, Argument]:
         """What each parameter gets."""
         return self.passed.arguments
+
+    @property
+    def builds(self) -> bool:
+        """Whether it gives an object that works later: a class, or what gives a layer."""
+        return is_class(self.name) or GIVES_LAYER in self.entry.contexts
 
     def argument(self, parameter: str) -> Argument | None:
         """What one parameter gets, or an item of a dictionary that it gets."""
@@ -222,12 +237,15 @@ class Matcher:
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
 
-    def passed_at(self, module: Module, index: int, match: Match, parameter: str) -> Place | None:
-        """The value in the IR that a site itself gives a parameter; None for none, or where that isn't known."""
-        point = call_of(self.resolver, module, module.sites[index])
-        if point is None or match.before:
+    def _place(self, module: Module, site: Site, signature: list[tuple[str, object]], parameter: str) -> Place | None:
+        """The value in the IR that a site itself gives a parameter, or an attribute; None for none, or where that isn't known."""
+        point = point_of(self.resolver, module, site)
+        operation = point.function.ops[point.at] if point is not None else (op.END,)
+        if point is None or operation[0] not in (op.CALL, op.SET_ATTR):
             return None
-        names = [name for name, _ in self._signature(match.name, [match.entry])]
+        if operation[0] == op.SET_ATTR:
+            return Place(point.function, operation[3])
+        names = [name for name, _ in signature]
         position = names.index(parameter) if parameter in names and not point.function.unpacks(point.at) else -1
         passed = point.function.call(point.at).argument(position, parameter)
         return Place(point.function, passed) if passed >= 0 else None
@@ -542,6 +560,9 @@ class Matcher:
         passed = Passed(
             lambda: self._bound(module, site, function, self._signature(name, applicable), before),
             lambda by_default: self._ways(module, site, self._signature(name, applicable), before, by_default),
+            lambda parameter: (
+                self._place(module, site, self._signature(name, applicable), parameter) if not before else None
+            ),
         )
         for entry in applicable:
             if SALTED in entry.contexts:
@@ -630,7 +651,7 @@ class Matcher:
             if name in passed.arguments
         ):
             return False
-        ways = (self._usual(module, function, way) for way in passed.usual)
+        ways = (self._usual(module, function, way, passed) for way in passed.usual)
         # What is found says that it may be; what only draws is to do so.
         return (any if entry.rule else all)(self.judge.fulfilled(entry, usual) for usual in ways)
 
@@ -670,7 +691,7 @@ class Matcher:
 
     def _is_open(self, module: Module, function: Function, entry: Entry, passed: Passed) -> bool:
         """Whether values decide of which nothing is known, by default neither."""
-        usual = self._usual(module, function, passed.arguments)
+        usual = self._usual(module, function, passed.arguments, passed)
         return self.judge.asks_for_values(entry, usual)
 
     def unpacking(self, module: Module, index: int) -> list[Match]:
@@ -827,9 +848,25 @@ class Matcher:
         normal = self.resolver.normal
         return [CallArgument(arg.name, normal(module.path, same_numbers(arg.value), function)) for arg in site.args]
 
-    def _usual(self, module: Module, function: Function, passed: Mapping[str, Argument]) -> dict[str, Argument]:
+    def _usual(
+        self, module: Module, function: Function, way: Mapping[str, Argument], passed: Passed
+    ) -> dict[str, Argument]:
         """What parameters of a call get when nobody gives the functions around it anything else than their defaults."""
-        return {name: Argument(self.by_default(module, function, a.value), a.given) for name, a in passed.items()}
+        found = {name: Argument(self.by_default(module, function, a.value), a.given) for name, a in way.items()}
+        for name, argument in found.items():
+            is_open = argument.value is None or isinstance(argument.value, Either)
+            place = passed.place(name) if is_open and argument.given else None
+            meaning = self.sinks.meanings.of(module) if place is not None else None
+            if place is not None and meaning is not None:
+                leaf = partial(self._usual_leaf, module, function, meaning)
+                found[name] = Argument(Evaluator(leaf).value(*place) or argument.value, True)
+        return found
+
+    def _usual_leaf(self, module: Module, function: Function, meaning: Meaning, body: Body, at: int) -> Value | None:
+        """What a name, an attribute or an item is by default."""
+        value = meaning.value(body, at)
+        found = resolved(value, partial(self._default, module, function))
+        return found if isinstance(found, (Const, Items)) else None
 
     def by_default(self, module: Module, function: Function, value: Value | None) -> Value | None:
         """What a value is when the user gives no option: an argument's default, a command line's."""
@@ -878,6 +915,11 @@ class Matcher:
             return False if target is value or found[1].yields else None
         by_index = self.resolver.classes.attribute(target.name, "__getitem__")
         return True if by_index is not None else False if self.resolver.kinds.is_surely_no_layer(target.name) else None
+
+
+def is_class(name: str) -> bool:
+    """Whether what an entry names builds an object, by the capital of its name."""
+    return name.rpartition(".")[2][:1].isupper()
 
 
 def last_of(name: str) -> str:

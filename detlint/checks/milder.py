@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from detlint.catalog import Target
-from detlint.checks.backward import is_class
 from detlint.checks.constants import Constants
 from detlint.checks.leftover import Leftover
 from detlint.checks.match import OPERATORS, Match, Matcher
@@ -167,7 +166,7 @@ class Milder:
         own = module.sites[index].function == 0 and all(outcome.entry == module.path for outcome in through)
         if own and self._unnamed.leaves_out(module):
             return "nothing of the program imports its file, or starts in it"
-        if is_class(match.name) and self.is_part_of_nothing(module, index):
+        if match.builds and self.is_part_of_nothing(module, index):
             return "it is a part of a layer that only methods use which nothing calls"
         if self._unapplied.holds(module, index):
             return "it stands in a layer of which nothing calls any object"
@@ -260,7 +259,7 @@ class Milder:
             return False
         if code in SWITCHED or not match.sure:
             return True
-        return backward and not is_class(match.name) and self._own_origins.need_no_gradients(module, index, match)
+        return backward and not match.builds and self._own_origins.need_no_gradients(module, index, match)
 
 
 def _stop(runs: Runs, through: list[Outcome]) -> str:

@@ -8,7 +8,6 @@ from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import seeds
-from detlint.checks.backward import is_class
 from detlint.checks.documented import Documented
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
@@ -152,7 +151,7 @@ class Silence:
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
         layer = match.name if any(run.trains for run in through) else ""
-        if is_class(match.name) and self.unused.is_made_for_nothing(module, index, layer, generator=code == "DET103"):
+        if match.builds and self.unused.is_made_for_nothing(module, index, layer, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
 

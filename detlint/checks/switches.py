@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Rule, Switch
-from detlint.checks.backward import Backward, is_class
+from detlint.checks.backward import Backward
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
@@ -234,7 +234,7 @@ def _may_vary(place: Place, match: Match, reach: Reach, backward: Backward) -> b
     """Whether gradients may be taken at an operator, if it is about them. Of a function in the file where the run starts, its
     callers there say so; those of others may stand anywhere."""
     site = place.module.sites[place.site]
-    if match.entry.pass_ != "backward" or is_class(match.name):
+    if match.entry.pass_ != "backward" or match.builds:
         return True
     own = place.module is reach.entry.module
     if backward.gradients.are_off(place.module, site, by_callers=own):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from detlint.catalog import TRANSFORM
-from detlint.checks.backward import Backward, is_class
+from detlint.checks.backward import Backward
 from detlint.checks.constants import Constants
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
@@ -18,7 +18,7 @@ from detlint.checks.frozen import Frozen
 from detlint.checks.kin import Kin
 from detlint.checks.leftover import Leftover
 from detlint.checks.levels import Case, Level, level
-from detlint.checks.match import OPERATORS, Match, Matcher
+from detlint.checks.match import OPERATORS, Match, Matcher, is_class
 from detlint.checks.milder import Milder
 from detlint.checks.origins import Origins
 from detlint.checks.others import Others
@@ -198,7 +198,7 @@ class Verdicts:
         """Whether what is known of a layer never happens to the one that a site makes: it is about the gradient of its weights, and
         these are frozen, or nothing uses it. Or an operator that a site calls, or that it makes an object of, never varies, whichever run
         comes there."""
-        if not is_class(match.name):
+        if not match.builds:
             key = (module.path, index, match.name)
             return self._steady.of(key, partial(self._is_steady, module, index, match), False)
         if self._is_frozen(module, index, match):
@@ -225,7 +225,10 @@ class Verdicts:
 
     def keeps_from(self, module: Module, index: int) -> bool:
         """Whether nothing comes to a draw, by what all files of settings of the program have, or all its calls write out or leave out."""
-        return self._never.of((module.path, index), partial(self._milder.keeps_from, module, index), False)
+        return self._never.of((module.path, index), partial(self._keeps_from, module, index), False)
+
+    def _keeps_from(self, module: Module, index: int) -> bool:
+        return self._milder.keeps_from(module, index) or self._constants.draw_nothing(module, index)
 
     def brings_to(self, module: Module, index: int) -> bool:
         """Whether the function of a site always comes to it, by what all files of settings of the program have."""
@@ -242,7 +245,7 @@ class Verdicts:
         Args:
             ignores: whether a call makes nothing of an argument.
         """
-        computes = match.entry.rule.startswith(OPERATORS) and not is_class(match.name)
+        computes = match.entry.rule.startswith(OPERATORS) and not match.builds
         if not computes or match.name.endswith(IN_PLACE):
             return False
         return is_unread(self._resolver, module, module.sites[index], computes=self._computes, ignores=ignores)
@@ -252,7 +255,7 @@ class Verdicts:
         return self._resolver.meant(module, name) in self._catalog.computing
 
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
-        of_weights = "weights-only" in match.entry.contexts and is_class(match.name)
+        of_weights = "weights-only" in match.entry.contexts and match.builds
         return of_weights and self._frozen.holds(module, index)
 
     def _ruled_out(self, module: Module, index: int, match: Match) -> str:
@@ -269,7 +272,7 @@ class Verdicts:
             return "nobody hands any data to what it makes"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
-        if is_class(match.name) and self._leftover.holds(module, index):
+        if match.builds and self._leftover.holds(module, index):
             return "nothing uses what it is a part of"
         if self._is_frozen(module, index, match):
             return "it is about the gradient of its weights, and only networks have it whose weights are frozen"

@@ -17,9 +17,11 @@ from detlint.facts.model import Const, Either, Expression, Items, Mapping, Param
 from detlint.facts.reading.values import constant
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
-from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.code import UNKNOWN, Code, Function
 from detlint.ir.tests import comparison, denied
 
+_READS: Final = frozenset({"copy", "count", "get", "index", "items", "keys", "values"})
+"""Methods that leave lists and tables as they are."""
 Leaf = Callable[[Function, int], Value | None]
 """What a name, an attribute, an item, or what a call gives, always is, or whether something is in what isn't written out (of a
 `COMPARE` with `in`, or `not in`: whether it is in it); None where that isn't known."""
@@ -313,6 +315,20 @@ def is_known(value: Value | None) -> bool:
     if isinstance(value, (Items, Mapping)):
         return all(map(is_known, value.values))
     return all(map(is_known, value.options)) if isinstance(value, Either) else value is not None
+
+
+def may_grow(code: Code, name: str) -> bool:
+    """Whether a list, or table, under a name may become another one somewhere in a file: `sizes.append(4)`, `self.sizes[0] = 1`."""
+    for function in code.functions():
+        for at, operation in function.each(op.CALL, op.SET_ITEM, op.DELETE_ITEM, op.AUGMENT):
+            of = (
+                function.called_on(at) if operation[0] == op.CALL else operation[2 if operation[0] == op.AUGMENT else 1]
+            )
+            if of < 0 or function.dotted(of).rpartition(".")[2] != name:
+                continue
+            if operation[0] != op.CALL or function.called(at) not in _READS:
+                return True
+    return False
 
 
 def parameters_in(value: Value | None) -> frozenset[str]:
