@@ -152,14 +152,17 @@ class Enforcement:
         """Enforce while a function runs.
 
         Raises:
-            TypeError: calling it runs nothing yet: a coroutine or a generator.
+            TypeError: calling it runs nothing yet (a coroutine or a generator), or it is a class.
         """
         import inspect
 
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        later = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+        if any(asked(function) for asked in later):
             raise TypeError(
                 f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it"
             )
+        if isinstance(function, type):
+            raise TypeError(f"enforce can't hold for the class {function.__qualname__}: decorate its methods")
 
         @functools.wraps(function)
         def enforced(*args: Any, **kwargs: Any) -> Any:
@@ -178,10 +181,13 @@ class Enforcement:
         self._layer, self._inactive = held.begin(), context.end
         undo = self._layer.undo.callback
         context.begin()
+        environment = state.Environment()
+        undo(environment.restore)
         if seeding:
             state.note(undo, lambda: context.active)
         if seeding and not self._only:
             undo(seed(self.options, self.report))
+        environment.note()
         libraries = LibraryPart(context)
         undo(libraries.undo)
         libraries.start()
