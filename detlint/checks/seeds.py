@@ -10,11 +10,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
-from detlint.checks.expressions import value_of
-from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
+from detlint.checks.finding import PROCESS, Finding, Step
+from detlint.checks.levels import as_note, case_of, level
 from detlint.checks.match import Match, Matcher, known_constant
-from detlint.checks.tests import has_tests, is_test
+from detlint.checks.tests import has_tests, stands_in_test
 from detlint.config import Settings
+from detlint.domains.constant import COMPARISONS, value_of
+from detlint.effects.flow import Flow
+from detlint.effects.words import Words
 from detlint.facts.model import (
     LOOKS,
     PRINTS,
@@ -39,12 +42,10 @@ from detlint.facts.reading.values import member
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.tests import comparison, denied
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.model.uses import Users
-from detlint.program.flow import Flow
-from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.values import Frame, Origin, Spot, Values
 
@@ -52,6 +53,9 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 """The streams that one call nearly always seeds along with another."""
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
+OF_OBJECTS: Final = "DET103"
+"""The rule of what draws from a generator that its object has."""
+SEED_THE_OBJECT: Final = "Call its `seed` with a fixed number before."
 UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
 _WRITES: Final = frozenset({"dump", "imsave", "imwrite", "to_csv", "to_json", "to_pickle"})
 """What writes files, beside what is called `save...` or `write...`."""
@@ -222,7 +226,7 @@ class SeedRules:
         for finding in found:
             mild = tests or _is_only_printed(finding, reach) or self._is_only_looked_at(finding, reach)
             mild = mild or (not reach.entry.function.number and not reach.entry.called and self.left_out(module))
-            yield finding.with_severity("note") if mild else finding
+            yield as_note(finding) if mild else finding
 
     def _is_only_looked_at(self, finding: Finding, reach: Reach) -> bool:
         """Whether a data set draws what only the `__main__` block of a file that others import looks at, which goes through it at most:
@@ -247,7 +251,7 @@ class SeedRules:
         """Draws that only other calls, or other files of settings, would come to, where the run has no others that are told."""
         draws = {stream: found for stream, found in reach.unlikely.items() if stream not in reach.unseeded}
         for finding in self._unseeded(reach, draws):
-            yield replace(finding, message=f"{finding.message}; {UNLIKELY}").with_severity("note")
+            yield as_note(replace(finding, message=f"{finding.message}; {UNLIKELY}"))
 
     def _unseeded(self, reach: Reach, unseeded: Mapping[str, Draws]) -> Iterator[Finding]:
         fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
@@ -262,7 +266,8 @@ class SeedRules:
             stream = group[0][0]
             # A stream that is seeded on some way, but not on this one, isn't forgotten.
             there = [s for s in fixed if agree(s.way, draws.way)]
-            others = [] if any(stream in s.streams for s in there) else there
+            # No seed of another stream is meant for what has a generator of its own.
+            others = [] if code == OF_OBJECTS or any(stream in s.streams for s in there) else there
             rule = self.catalog.rules["DET113" if others else code]
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
@@ -274,11 +279,14 @@ class SeedRules:
                 other = others[0]
                 message = f"the run seeds {_listed(other.streams)} but not {stream}, from which `{api}` draws{more}"
                 steps.append(Step(other.place.module.path, _span(other.place), f"seeds {_listed(other.streams)}"))
+            elif code == OF_OBJECTS:
+                message = f"`{api}` draws from a generator of its object, which nothing seeds before{more}"
             else:
                 message = rule.message.format(api=api, value="") + more
             known, sure = self.catalog.rules[code], any(d.sure for _, d in group)
             steps = [step for step, _ in groupby(steps)]  # an object is made, then called
-            found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
+            remedy = known.remedy if code != OF_OBJECTS else SEED_THE_OBJECT
+            found = self._finding(rule.code, _spot(draws.first), message, remedy, tuple(steps), sure)
             streams = [stream for stream, _ in group]
             yield replace(found, fix=_seeding(known, streams, self.catalog, self.settings.fix_style == "runtime"))
 
@@ -353,10 +361,15 @@ class SeedRules:
     ) -> Finding:
         rule = self.catalog.rules[code]
         path = spot.module.path
-        severity: Severity = "error" if rule.level == "error" and sure else "warning"
-        if is_test(path):
-            severity = lowered(severity)
-        return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
+        case = case_of(
+            rule,
+            self.settings,
+            certainty="certain" if sure else "likely",
+            in_test=stands_in_test(spot.module, self.catalog.testing),
+        )
+        severity, certainty, _ = level(case)
+        told = message, remedy or rule.remedy
+        return Finding(path, spot.span, code, rule.name, severity, *told, steps=steps, certainty=certainty)
 
 
 def _is_only_printed(finding: Finding, reach: Reach) -> bool:
