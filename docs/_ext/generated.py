@@ -76,6 +76,7 @@ def options() -> Iterator[Block]:
             (["0"], ["nothing at or above `--fail-on`"]),
             (["1"], ["findings"]),
             (["2"], ["wrong use, configuration or catalog"]),
+            (["3"], ["a fault of detlint's own"]),
         ],
     )
 
