@@ -77,7 +77,9 @@ class Documented:
     def _outside(self) -> frozenset[str]:
         """The switches that a variable of the environment sets."""
         catalog = self._matcher.catalog
-        return frozenset(name for several in catalog.environment.values() for i in several for name in catalog.entries[i].sets)
+        return frozenset(
+            name for several in catalog.environment.values() for i in several for name in catalog.entries[i].sets
+        )
 
     def switched(self, reach: Reach, switch: str) -> bool | None:
         """What the launches of a run's script make of a switch by a variable of the environment; None where none does, or they don't

@@ -101,7 +101,7 @@ class Values:
         self.handed: dict[str, Origin] = {}
         """What the constructors of the program's classes were handed, by class and parameter."""
         self.assigned: dict[str, Origin] = {}
-        """Options of the command line that the run has set anew, by name."""
+        """Options of the command line that its launch gives, or that the run has set anew, by name."""
 
     def look(self, frame: Frame, value: Value | None) -> Origin:
         """What a value of the frame's file is in this call."""
@@ -148,6 +148,8 @@ class Values:
             detail = frame.module.detail(function)
             option = detail.options.get(value.name)
             if option is not None:
+                if value.name in self.assigned:
+                    return self.assigned[value.name]
                 inside = Frame(frame.module, function)
                 return Origin(self.look(inside, option.default).value, Spot(frame.module, option.span))
             parameter = next((p for p in detail.parameters if p.name == value.name), None)
