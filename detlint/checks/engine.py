@@ -29,6 +29,7 @@ from detlint.config import Settings, selected, severity_of
 from detlint.model.documents import Documents
 from detlint.model.launched import declared_in, ways
 from detlint.model.links import Registered
+from detlint.model.loaded import Loaded
 from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.resolve import Resolver
@@ -76,6 +77,7 @@ class Engine:
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.matcher = Matcher(resolver, settings, hiding, registered, versions, users.sinks)
+        resolver.loaded = Loaded(resolver, users.index, root)
         self.users = users
         training = Training(resolver, users.meanings)
         self._documents = documents

@@ -159,7 +159,14 @@ class Values:
                 span = parameter.span
                 default = self.look(Frame(frame.module, frame.module.facts.functions[0]), parameter.default)
                 return Origin(default.value, Spot(frame.module, span) if span is not None else default.default)
-        return Origin(Param(value.name))
+        return Origin(self._handed(frame, value.name) or Param(value.name))
+
+    def _handed(self, frame: Frame, parameter: str) -> Value | None:
+        """The table of settings that a decorator hands the first parameter of a function that is called without any."""
+        first = next((p.name for p in frame.module.taken(frame.function)), "")
+        if self.resolver.loaded is None or parameter != first or frame.given:
+            return None
+        return self.resolver.loaded.handed_to(frame.module, frame.function.name, [*frame.modules()][-1].path)
 
     def _name(self, frame: Frame, value: Ref) -> Origin:
         if value.name.startswith(f"{FLAGS}."):
@@ -181,6 +188,8 @@ class Values:
             parts = [Const(str(each).replace(":", ".").rpartition(".")[::2][number]) for each in said]
             return whole._replace(value=join(parts) if len(parts) == len(options(whole.value)) else None)
         base = self.look(frame, value.base)
+        if (in_file := self.said(base.value, value.attr)) is not None:
+            return in_file
         if isinstance(value.base, Ref) and is_collection(base.value):
             return Origin(self.resolver.normal(frame.module.path, value))
         if base.value is None:
@@ -204,6 +213,29 @@ class Values:
             )
             return Origin(made.value, spot or made.default)
         return Origin(found, spot if spot is not None else base.default)
+
+    def said(self, table: Value | None, key: str) -> Origin | None:
+        """What a file of settings says under a key of a table of it, and where."""
+        loaded = self.resolver.loaded
+        said = loaded.under(table, key) if loaded is not None else None
+        home = self.resolver.module(said.path) if said is not None else None
+        return Origin(said.value, Spot(home, said.span)) if said is not None and home is not None else None
+
+    def _table(self, frame: Frame, value: Result) -> Origin | None:
+        """The table of a file that a call reads; None where it isn't known to be one."""
+        target = self.resolver.normal(frame.module.path, value.of) if value.site >= 0 else None
+        if (
+            self.resolver.loaded is None
+            or not isinstance(target, Ref)
+            or target.name not in self.resolver.catalog.reading
+        ):
+            return None
+        held = {name: origin.value.value for name, origin in frame.given.items() if isinstance(origin.value, Const)}
+        given = {name: text for name, text in held.items() if isinstance(text, str)}
+        table = self.resolver.loaded.read_by(
+            frame.module, frame.module.sites[value.site], target.name, given, [*frame.modules()][-1].path
+        )
+        return Origin(table) if table is not None else None
 
     def _made(self, kind: str, attr: str) -> Origin | None:
         """What the constructor of a class keeps as an attribute, with what it was handed."""
@@ -234,6 +266,8 @@ class Values:
         return None
 
     def _result(self, frame: Frame, value: Result) -> Origin:
+        if (read := self._table(frame, value)) is not None:
+            return read
         if isinstance(value.of, Member) and value.of.attr == "get":
             entries = definitions(self.look(frame, value.of.base).value)
             if entries is not None:

@@ -22,6 +22,7 @@ from detlint.facts.model import (
     is_made_by,
     options,
 )
+from detlint.model.loaded import path_of
 from detlint.model.registries import last
 from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.calls import (
@@ -189,6 +190,13 @@ class Effects(Streams):
         self.result.adds_up = self.result.adds_up or (adds and TRAINING_CELL not in entry.contexts)
         if "loader" in entry.contexts:
             self.load(effect, made)
+        if "builds-settings" in entry.contexts and self.resolver.loaded is not None:
+            table = self.resolver.loaded.read_by(
+                made.module, made.module.sites[made.site], effect.name, {}, self.result.entry.module.path
+            )
+            home = self.resolver.module(path_of(table)) if table is not None else None
+            if home is not None:  # what it names is built, or called, in order
+                self.import_module(home)
         if prepared:
             return
         if entry.seeds:
