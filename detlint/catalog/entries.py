@@ -21,7 +21,8 @@ CODE = re.compile(r"DET\d{3}")
 
 STREAMS = frozenset({
     "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
-    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "faker", "polars", "monai",
+    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "gym-space", "faker", "polars", "dask",
+    "monai",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
 

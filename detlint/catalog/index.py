@@ -646,6 +646,16 @@ class Catalog:
         """What is given texts, and gives each the number of its place."""
         return self._for_items("numbers-texts")
 
+    @cached_property
+    def giving_texts(self) -> frozenset[str]:
+        """What gives a text, or bytes, whatever it is given."""
+        return self._for_items("gives-text")
+
+    @cached_property
+    def giving_numbers(self) -> frozenset[str]:
+        """What gives a number."""
+        return self._for_items("gives-number")
+
     def _for_items(self, context: str) -> frozenset[str]:
         return frozenset(
             name for name, found in self.orders.items() if any(context in self.entries[i].contexts for i in found)

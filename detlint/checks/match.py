@@ -17,6 +17,7 @@ from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
+from detlint.domains.entropy import SALTED, Salt
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
     Arg,
@@ -162,6 +163,7 @@ class Matcher:
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
         self._probes = Probes(self)
+        self._salt = Salt(resolver, sinks.meanings)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -526,7 +528,9 @@ class Matcher:
             lambda by_default: self._ways(module, site, self._signature(name, applicable), before, by_default),
         )
         for entry in applicable:
-            if not self._has_other_dimensions(module, site, name, entry):
+            if SALTED in entry.contexts:
+                yield entry, self._salt.of_site(module, site), passed
+            elif not self._has_other_dimensions(module, site, name, entry):
                 ways = passed.ways if entry.when else []
                 if entry.reads and entry.when and self.resolver.loaded is not None:
                     table = self.resolver.loaded.filled(module, site, name)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from detlint.catalog import TRANSFORM
-from detlint.checks import listings
 from detlint.checks.constants import Constants
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
@@ -31,6 +30,7 @@ from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
+from detlint.domains import order
 from detlint.facts.model import Either, Member
 from detlint.ir.launch_texts import is_settings
 from detlint.model.launch_facts import OF_LAUNCHES
@@ -276,8 +276,8 @@ class Verdicts:
         if isinstance(match.arguments["elements"].value, Either):
             return "note", "the elements look like numbers, whose order is always the same"
         done = self.silence.order_of(module, index)
-        if done < listings.CUT:
+        if done < order.CUT:
             return "note", "it is kept in that order, which may not matter to whoever uses it"
-        if done == listings.CUT and not match.sure:
+        if done == order.CUT and not match.sure:
             return "note", "neither what is in the set is known, nor that its order matters"
         return severity, ""
