@@ -169,3 +169,22 @@ def test_json_that_is_data_or_none(project: Project) -> None:
         }
     )
     assert told() == []
+
+
+def test_the_cache_follows_files_elsewhere(project: Project) -> None:
+    text = READS["run.json"].replace("'run.json'", "'../conf/run.json'")
+    root = project(
+        **{
+            "pyproject.toml": "",
+            "conf/run.json": '{"seed": 1}',
+            "src/train.py": text,
+            "src/run.sh": "python train.py\n",
+        }
+    )
+
+    def found() -> str:
+        return detlint("--isolated", "--select", SELECT, "--output-format", "concise", ".").stdout
+
+    assert "DET111" not in found()
+    (root / "conf/run.json").write_text('{"seed": null}')
+    assert "DET111" in found()

@@ -50,6 +50,7 @@ ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 JOINS_PEERS: Final = "joins-peers"
 """What makes a process one of several that run each other's functions."""
 DOING: Final = ADDING | {
+    "builds-settings",
     LOADS_WEIGHTS, JOINS_PEERS, STARTS_COMMUNICATION, "evaluates", "loader", "measures", "readies", "restarts", "seems-to-evaluate",
     "trains",
 }  # fmt: skip

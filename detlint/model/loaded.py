@@ -8,7 +8,7 @@ project's root, whichever has such a file. Nobody changes what was read; what a 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Const, Member, Ref, Site, Span, Value
@@ -17,6 +17,7 @@ from detlint.facts.reading.values import constant
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.launch_texts import LaunchText, is_settings, lower
+from detlint.ir.places import Place
 from detlint.ir.settings import Items, NotKnown, Row, Setting, Table
 from detlint.model.index import Index
 from detlint.model.module import Module
@@ -59,8 +60,8 @@ class Loaded:
         self._resolver = resolver
         self._index = index
         self._root = root
-        self.read: set[str] = set()
-        """The files that were asked for."""
+        self._read: dict[str, set[str]] = {}
+        """Files of code -> the files of settings that they read."""
         self._texts: dict[str, LaunchText] = {}
         self._parts: dict[str, tuple[_Part, ...]] = {}
 
@@ -70,7 +71,7 @@ class Loaded:
         Args:
             name: what it calls.
             given: what parameters of the function around are, where they are texts.
-            script: the file that was started.
+            script: the file that was started; "" where that doesn't matter.
         """
         parameter = self._resolver.catalog.reading.get(name, "")
         point = call_of(self._resolver, module, site) if parameter else None
@@ -82,18 +83,25 @@ class Loaded:
 
     def handed_to(self, module: Module, name: str, script: str) -> Ref | None:
         """The table that a decorator hands a function of a file."""
-        code = self._resolver.code(module.path)
-        bodies = code.by_name.get(name, ()) if code is not None else ()
-        for body in bodies:
-            around = body.parent
-            for at in body.decorators if around is not None else ():
-                if around is not None and self._is_hydra(module, around, at):
-                    call = around.call(at)
-                    folder = call.argument(0, "config_path")
-                    inside = paths(around.code, around, folder, {}) if folder >= 0 else []
-                    return self._of_path(
-                        around, call.argument(1, "config_name"), {}, module, script, *inside[:1] or [""]
-                    )
+        place = self.hands(module, name)
+        if place is None:
+            return None
+        around, call = place.function, place.function.call(place.at)
+        folder = call.argument(0, "config_path")
+        inside = paths(around.code, around, folder, {}) if folder >= 0 else []
+        return self._of_path(around, call.argument(1, "config_name"), {}, module, script, *inside[:1] or [""])
+
+    def hands(self, module: Module, name: str) -> Place | None:
+        """What decorates a function of a file so that it is handed settings; None for nothing."""
+        code = (
+            self._resolver.code(module.path)
+            if "hydra" in module.facts.imports or HYDRA in module.facts.imports
+            else None
+        )
+        for body in code.by_name.get(name, ()) if code is not None else ():
+            for at in body.decorators if body.parent is not None else ():
+                if body.parent is not None and self._is_hydra(module, body.parent, at):
+                    return Place(body.parent, at)
         return None
 
     def _is_hydra(self, module: Module, function: Function, at: int) -> bool:
@@ -121,10 +129,12 @@ class Loaded:
                 if folder
                 else bare
             )
-            for home in dict.fromkeys((os.path.dirname(module.path), os.path.dirname(script), self._root)):
+            homes = (os.path.dirname(module.path), os.path.dirname(script) if script else self._root, self._root)
+            for home in dict.fromkeys(homes):
                 for ending in ("", *_ENDINGS):
                     found = os.path.normpath(os.path.join(home, _up(inside) + ending))
                     if self._is_there(found):
+                        self._read.setdefault(module.path, set()).add(found)
                         return Ref(f"{_TABLE}{found}")
         return None
 
@@ -174,9 +184,13 @@ class Loaded:
             return Said(found, part.path, _span(row))
         return None
 
+    def read_in(self, paths: Iterable[str]) -> set[str]:
+        """The files of settings that some files of code were seen to read."""
+        found = {one for path in paths for one in self._read.get(path, ())}
+        return {part.path for path in found for part in self._of(path)} | found
+
     def _of(self, path: str) -> tuple[_Part, ...]:
         """What settings are put together of: what is last counts."""
-        self.read.add(path)
         if path not in self._parts:
             self._parts[path] = ()  # what leads back to itself adds nothing
             self._parts[path] = tuple(self._put_together(path, os.path.dirname(path), (), 0))

@@ -7,6 +7,7 @@ it is also told where it stands, because that is the place that a reader would c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -103,6 +104,8 @@ CLOSED: Final = "closed"
 """What the parameters of a function, by its file and name, were given in the innermost call of it."""
 ANY: Final = "any"
 """Whether its function was given anything."""
+SCRIPT: Final = "script"
+"""The file that was started."""
 ABSENT: Final = Origin(None, None, True)
 """Stands for a parameter that nothing was given for."""
 Question = tuple[str, Any]
@@ -143,6 +146,8 @@ class Values:
         self.open = open_
         self.optional = optional
         self.watch: Watch | None = None
+        self.script = ""
+        """The file that was started."""
         self.depth = 0
         self.handed: dict[str, Origin] = {}
         """What the constructors of the program's classes were handed, by class and parameter."""
@@ -175,6 +180,8 @@ class Values:
             return self._handed_to(of)
         if kind == NAMED:
             return of in self.names
+        if kind == SCRIPT:
+            return self.script
         if kind == ANY:
             return bool(frame.given)
         assert kind == CLOSED, kind
@@ -226,8 +233,9 @@ class Values:
             detail = frame.module.detail(function)
             option = detail.options.get(value.name)
             if option is not None:
-                if value.name in self.assigned:
-                    return self.assigned[value.name]
+                anew = self.note(ASSIGNED, value.name, self.assigned.get(value.name))
+                if anew is not None:
+                    return anew
                 inside = Frame(frame.module, function)
                 return Origin(self.look(inside, option.default).value, Spot(frame.module, option.span))
             parameter = next((p for p in detail.parameters if p.name == value.name), None)
@@ -241,10 +249,11 @@ class Values:
 
     def _handed(self, frame: Frame, parameter: str) -> Value | None:
         """The table of settings that a decorator hands the first parameter of a function that is called without any."""
-        first = next((p.name for p in frame.module.taken(frame.function)), "")
-        if self.resolver.loaded is None or parameter != first or frame.given:
+        loaded, first = self.resolver.loaded, next((p.name for p in frame.module.taken(frame.function)), "")
+        if loaded is None or parameter != first or not loaded.hands(frame.module, frame.function.name):
             return None
-        return self.resolver.loaded.handed_to(frame.module, frame.function.name, [*frame.modules()][-1].path)
+        script = self.note(SCRIPT, None, self.script)
+        return loaded.handed_to(frame.module, frame.function.name, script)
 
     def given(self, frame: Frame, name: str) -> Origin | None:
         """What a call gave a parameter; None where it gave nothing."""
@@ -316,11 +325,11 @@ class Values:
             or target.name not in self.resolver.catalog.reading
         ):
             return None
-        held = {name: origin.value.value for name, origin in frame.given.items() if isinstance(origin.value, Const)}
-        given = {name: text for name, text in held.items() if isinstance(text, str)}
-        table = self.resolver.loaded.read_by(
-            frame.module, frame.module.sites[value.site], target.name, given, [*frame.modules()][-1].path
-        )
+        held = {name: origin.value for name in frame.given if (origin := self.given(frame, name)) is not None}
+        texts = {name: one.value for name, one in held.items() if isinstance(one, Const)}
+        given = {name: text for name, text in texts.items() if isinstance(text, str)}
+        read = partial(self.resolver.loaded.read_by, frame.module, frame.module.sites[value.site], target.name, given)
+        table = read("") or read(self.note(SCRIPT, None, self.script))
         return Origin(table) if table is not None else None
 
     def _made(self, kind: str, attr: str) -> Origin | None:
