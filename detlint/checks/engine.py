@@ -162,18 +162,22 @@ class Engine:
 
     def _as_started(self, entry: EntryPoint) -> list[Reach]:
         """The runs from an entry point: as each launch starts it, where launches give options that its files declare."""
+        found, started = self.starting(entry)
+        if not started:
+            return found
+        found = [reach for one in started for reach in self.flow.reach(one)]
+        for reach in found:
+            reach.by_launch = any(other.differs(reach) for other in found)
+        return found
+
+    def starting(self, entry: EntryPoint) -> tuple[list[Reach], list[EntryPoint]]:
+        """What comes of an entry point that nobody gives an option, and as what launches start it; nothing where none gives it one."""
         found = self.flow.reach(entry)
         files = {path for reach in found for path in reach.files}
         modules = [module for path in sorted(files) if (module := self.resolver.module(path)) is not None]
         declared = {name: option for module in modules for name, option in declared_in(module)}
         started = ways(self._documents.around(entry.module.path), declared) if declared else ()
-        if not started:
-            return found
-        runs = [self.flow.reach(structs.replace(entry, started=one)) for one in started]
-        found = [reach for several in runs for reach in several]
-        for reach in found:
-            reach.by_launch = any(other.differs(reach) for other in found)
-        return found
+        return found, [structs.replace(entry, started=one) for one in started]
 
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
