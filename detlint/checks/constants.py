@@ -369,7 +369,7 @@ class Constants:
             settled = self._settled.written(module, body, at) or self._settled.member(module, body, at)
             if settled is not None:
                 return settled
-        if self._literal and body.ops[at][0] != op.LOAD and not self._own(module, function, body, at):
+        if self._literal and body.ops[at][0] != op.LOAD:
             return None
         asked = text_in(body, at)
         if body.ops[at][0] == op.CALL and asked == at:
