@@ -72,6 +72,17 @@ def test_tests_on_the_way(body: str, asked: list[str]) -> None:
         ("-1 < a", True),
         ("0.5 * a == 1.0", True),
         ("'x' < a", None),
+        ("min(8, a) == 2", True),
+        ("max(a, b) > 1", None),
+        ("len((a, b)) == 2", True),
+        ("(1, a)[1] == 2", True),
+        ("(a if b else 3) > 1", True),
+        ("(a if b else 1) > 1", None),
+        ("(b and 0) or a", True),
+        ("not (b and not a)", True),
+        ("int(a / 2) * [1] == b", None),
+        ("a // 0", None),
+        ("str(a) == '2'", True),
     ],
 )
 def test_what_a_test_comes_to(text: str, holds: bool | None) -> None:

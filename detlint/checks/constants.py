@@ -4,7 +4,7 @@ for it have one answer."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import takewhile
 from typing import Final, TypeGuard
@@ -59,6 +59,7 @@ from detlint.model.references import is_spelled
 from detlint.model.uses import Use, Users
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
+from detlint.program.values import is_parsed
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
@@ -74,6 +75,7 @@ class Constants:
     """Finds what parameters always are, over all calls of the program.
 
     Args:
+        launched: what launches of a script give an option of its command line.
         offered: whether what a library gives to whoever uses it may be called by others too.
         settled: knows what all files of settings have; None where these don't count.
         literal: whether no more counts than what calls write out, or leave at its default, through parameters alone: no edit of
@@ -89,6 +91,7 @@ class Constants:
         others: Others,
         kin: Kin,
         *,
+        launched: Callable[[Module, str], Iterable[Const]],
         offered: bool = True,
         settled: Settled | None = None,
         literal: bool = False,
@@ -100,6 +103,7 @@ class Constants:
         self._unnamed = unnamed
         self._others = others
         self._kin = kin
+        self._launched = launched
         self._offered = offered
         self._settled = settled
         self._literal = literal
@@ -239,6 +243,8 @@ class Constants:
                 yield from self._given_by_some(use.module, caller, passed.value.name, depth + 1)
             elif (value := settle(self._resolver.normal(use.module.path, passed.value, caller))) is not None:
                 yield value
+                if isinstance(value, Member) and is_parsed(value.base, self._resolver, use.module.path):
+                    yield from self._launched(use.module, value.attr)
 
     def _kept_from(self, module: Module, function: Function, index: int) -> str:
         """Why the flow never comes to a site of a function; "" where it may."""

@@ -16,7 +16,7 @@ from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
-from detlint.domains.constant import Evaluator, resolved, settle
+from detlint.domains.constant import Evaluator, parameters_in, resolved, settle
 from detlint.domains.entropy import SALTED, Salt
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
@@ -666,7 +666,7 @@ class Matcher:
             rules: what those begin with that are asked for.
         """
         site = module.sites[index]
-        if site.kind not in CALLS or not any(isinstance(argument.value, Param) for argument in site.args):
+        if site.kind not in CALLS or not any(parameters_in(argument.value) for argument in site.args):
             return
         function = module.function_of(site)
         for name, entries in self.candidates(module, index):

@@ -7,7 +7,7 @@ So nothing needs to be known of which file is read, nor of how tables are handed
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -23,6 +23,7 @@ from detlint.ir.places import Place
 from detlint.ir.tests import denied
 from detlint.model.chosen import TABLE
 from detlint.model.documents import Documents
+from detlint.model.launched import declared_in, ways
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.settings import Settings
@@ -115,6 +116,11 @@ class Settled:
         plain = found is not None and not (found.is_there or found.respelled)
         value = self._of(module, found, compared=True) if found is not None and plain else None
         return (value.value is True) is (inner < 0) if value is not None else None
+
+    def launched(self, module: Module, option: str) -> Iterator[Const]:
+        """What launches of a script give an option of its command line, where that isn't its default."""
+        for way in ways(self._documents.around(module.path), dict(declared_in(module))):
+            yield from (value for name, value in way.options if name == option and value is not None)
 
     def passed(self, module: Module, site: int, name: str, position: int) -> Const | None:
         """What a call passes that its function looks up in settings.

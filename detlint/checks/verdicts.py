@@ -78,7 +78,9 @@ class Verdicts:
         gradients = backward.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented)
         kin = Kin(users, attributes)
-        constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), kin)
+        constants = partial(
+            Constants, matcher, users, gradients, unnamed, Others(users), kin, launched=settled.launched
+        )
         self._constants = constants()
         self._exact = Exact(matcher, attributes, self.silence.callers)
         self._leftover = Leftover(matcher, attributes, self._constants.always)
