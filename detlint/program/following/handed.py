@@ -6,13 +6,25 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value, options, sites
+from detlint.facts.model import (
+    Const,
+    Instance,
+    Mapping,
+    Member,
+    Partial,
+    Ref,
+    Result,
+    Site,
+    Value,
+    options,
+    parts_of,
+    sites,
+)
 from detlint.model.arguments import owner_of
 from detlint.model.callees import Callee
 from detlint.model.registries import BUILDS, last
 from detlint.program.calls import PREPARES, is_choice, is_chosen
 from detlint.program.following.calling import Calling
-from detlint.program.following.effects import parts_of
 from detlint.program.following.run import Run
 from detlint.program.following.state import IN_WORKERS, State
 from detlint.program.reach import Effect, Place
@@ -98,12 +110,15 @@ class Handed(Calling):
         frame = self.frame
         site = frame.module.sites[place.site]
         contexts = {context for effect, _ in effects for context in effect.entry.contexts}
-        told = next((effect for effect, made in effects if effect.entry.hands is not None and made == place), None)
+        told = next((effect for effect, by in effects if effect.entry.hands is not None and by == place), None)
+        made = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
         if told is not None:
             given_with = self.flow.knowledge.given_with(place.module, place.site, told)
             functions, arguments = self.told(told, place), [(a.name, a.value) for a in given_with]
         else:
-            given = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
+            looked = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
+            # what an object is made with, it may call, in tables too; a function goes through tables for what is in them
+            given = (inner for value in looked for inner in (parts_of(value) if made else (value,)))
             functions, arguments = [v for v in given if isinstance(v, (Ref, Partial)) and self.flow.callees(v)], []
         how = next((HOW[context] for context in HOW if context in contexts), None)
         if told is None and how is None and "returns-first" in contexts and "calls" not in contexts:
@@ -111,7 +126,6 @@ class Handed(Calling):
         pool = -1
         if "processes" in contexts:
             how, pool = self.start_method(site, place)
-        made = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
         one_of = told is not None and how is None and len(functions) > 1
         if one_of:
             self.run_one_of(functions, place)

@@ -26,8 +26,8 @@ from detlint.facts.model import (
     flag_of,
 )
 from detlint.ir.alone import in_ir
+from detlint.model.managers import EXITS, swallows
 from detlint.model.module import Module
-from detlint.model.registries import last
 from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
 from detlint.program.following.run import Run
@@ -35,8 +35,6 @@ from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
 from detlint.program.values import Frame, Origin, Spot
 
-CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
-"""What libraries call managers that catch what is raised in their blocks."""
 ORDERED: Final = frozenset({"<", "<=", ">", ">="})
 """Comparisons that raise for None."""
 
@@ -365,13 +363,13 @@ class Steps(Run):
                 result.late = {stream: late for stream, late in result.late.items() if late[0].place != place}
         before()
         self.scoped.append(saved)
-        hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
+        hollow = isinstance(raw, Result) and self.has_context(raw.site, "no-storage")
         self.hollow += hollow
         catches = self.may_catch(entered, raw)
         self.unsure += catches
         left = self.steps(branch.arms[0])
         self.unsure -= catches
-        if self.stopped and catches:
+        if catches and (self.stopped or len(branch.arms) > 1):
             left, self.stopped = False, ""
         self.hollow -= hollow
         self.scoped.pop()
@@ -382,10 +380,11 @@ class Steps(Run):
                 self.state.streams[stream] = kind
         return left
 
-    def has_no_storage(self, site: int) -> bool:
-        """Whether a call makes a block in which tensors have no storage, and initial weights no numbers."""
+    def has_context(self, site: int, context: str) -> bool:
+        """Whether the catalog says something of what a call makes: that tensors have no storage in a block of it, and initial weights no
+        numbers (`no-storage`), that it catches what is raised there (`catches`)."""
         found = self.flow.knowledge.matches(self.frame.module, site) if site >= 0 else ()
-        return any("no-storage" in effect.entry.contexts for effect in found)
+        return any(context in effect.entry.contexts for effect in found)
 
     def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
         """What happens before and after the body of a `with`."""
@@ -411,11 +410,17 @@ class Steps(Run):
         return lambda: run("__enter__"), lambda: run("__exit__")
 
     def may_catch(self, entered: Value | None, raw: Value | None) -> bool:
-        """Whether a `with` may catch what is raised in it: managers of the program may, and those of libraries that are known to."""
-        made = raw.of if isinstance(raw, Result) else raw
-        named = self.values.look(self.frame, made).value
-        own = "::" in self.resolver.types.of(entered) or (isinstance(named, Ref) and "::" in named.name)
-        return own or (made is not None and last(made) in CATCHING)
+        """Whether a `with` may catch what is raised in it: by the `__exit__`, or the generator, of the program, or by the catalog."""
+        of = self.values.look(self.frame, raw.of).value if isinstance(raw, Result) else None
+        kind = self.resolver.types.of(entered)
+        own = [*self.flow.callees(of)] if isinstance(of, Ref) and "::" in of.name else []
+        makers = [(module, function) for module, function, _ in own if self.is_manager(module, function)]
+        exits = [found for method in EXITS for found in self.flow.method(kind, method)] if "::" in kind else []
+        for module, function in (*makers, *((module, function) for module, function, _ in exits)):
+            code = self.resolver.modules.code(module.path)
+            if code is None or any(map(swallows, code.by_name.get(function.name, ()))):
+                return True
+        return isinstance(raw, Result) and self.has_context(raw.site, "catches")
 
     def is_manager(self, module: Module, function: Function) -> bool:
         """Whether a generator function is a context manager."""
