@@ -52,7 +52,7 @@ from detlint.versions import below
 
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
-    from detlint.program.following.recorder import Recorder
+    from detlint.effects.recorder import Recorder
     from detlint.program.reach import Reach
 
 FEWEST_FOR_FORKS: Final = 400

@@ -15,6 +15,8 @@ from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
+from detlint.effects.flow import Flow
+from detlint.effects.words import Words
 from detlint.facts.model import (
     LOOKS,
     PRINTS,
@@ -43,8 +45,6 @@ from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.model.uses import Users
-from detlint.program.flow import Flow
-from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.values import Frame, Origin, Spot, Values
 
