@@ -17,7 +17,7 @@ from detlint.db import Memo
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.places import Place
 from detlint.model.chosen import TABLE
 from detlint.model.documents import Documents

@@ -300,7 +300,7 @@ class Parameter(Record, frozen=True):
     annotation: str
     kind: str = ""
     span: Span | None = None
-    """Where it stands, if its default is a constant, which may say whether something is seeded."""
+    """Where it stands, if its default may say whether something is seeded."""
     needed: bool = False
     """Whether it has no default, known or not."""
 
@@ -352,7 +352,7 @@ class Class(Record, frozen=True):
     attributes: dict[str, Value | None]
     methods: tuple[str, ...]
     places: dict[str, Span] = {}
-    """Where those fields stand whose defaults are constants, which may say whether something is seeded."""
+    """Where those fields stand whose defaults may say whether something is seeded."""
     decorators: tuple[Value | None, ...] = ()
     """With its metaclass, which may make something else of it too."""
     properties: tuple[str, ...] = ()

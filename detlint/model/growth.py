@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Op
 from detlint.model.unbound import is_unbound
 from detlint.model.wholes import are_added_whole

@@ -22,6 +22,7 @@ from detlint.facts.reading.handlers import of, of_call
 from detlint.facts.reading.known import Known
 from detlint.facts.reading.values import is_table, member, tail_of, updated, without
 from detlint.facts.reading.values import operation as arithmetic
+from detlint.facts.reading.words import name_may_seed
 from detlint.ir import ops as op
 from detlint.ir.uses import Op
 from detlint.model.sets import KINDS
@@ -45,7 +46,7 @@ class Bindings(Known):
             if type(value) is Mapping and code != op.AUGMENT:
                 self.section(self.scope.function.text(slot), value, given)
             if self.scope.kind == "class":
-                self.field(slot, at, given, value)
+                self.field(slot, at, given)
         self.scope.bind(slot, value)
 
     def renew(self, slot: int, given: int) -> None:
@@ -56,10 +57,10 @@ class Bindings(Known):
         if block is not None and block.mark == given and block.kind == "loop":
             block.renewed.add(slot)
 
-    def field(self, slot: int, at: int, given: int, value: Value | None) -> None:
-        """Note where a field of a class stands whose default is a constant: that may say whether something is seeded."""
+    def field(self, slot: int, at: int, given: int) -> None:
+        """Note where a field of a class stands that may seed."""
         name = self.scope.function.text(slot)
-        if type(value) is Const:
+        if name_may_seed(name):
             begin, end = self.scope.function.span(at), self.scope.function.span(given)
             self.classes[self.scope.owner].places[name] = Span(*begin[:2], *end[2:])
 

@@ -22,6 +22,7 @@ from detlint.facts.model import (
 from detlint.facts.reading.blocks import Blocks
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.handlers import of
+from detlint.facts.reading.words import name_may_seed
 from detlint.facts.scope import Scope
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Lowered
@@ -142,7 +143,7 @@ class Definitions(Blocks):
         if given.default >= 0:
             value = self.valued(given.default)
             self.leave_out(given.default)
-            if type(value) is Const:
+            if name_may_seed(name):
                 span = Span(*function.span_of_parameter(slot))
         if annotation and not kind and (annotation in KINDS or not annotation.startswith("builtins.")):
             scope.slots[slot] = Instance(annotation, "" if annotation in KINDS else name)
