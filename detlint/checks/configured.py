@@ -52,11 +52,9 @@ class Configured:
         if not (isinstance(made, Ref) and "::" in made.name and name.isidentifier() and name.isascii()):
             return False
         project = self._users.project(self._resolver.known(made.name.partition("::")[0]))
-        for path in self._users.index.saying(name, project):
-            code = self._resolver.code(path)
-            if code is not None and _takes_out(code, name):
-                return False
-        return self._only_freezes(made.name, "__init__", name, _DEEPEST)
+        codes = filter(None, map(self._resolver.code, self._users.index.saying(name, project)))
+        others = any(_takes_out(code, name) for code in codes)
+        return not others and self._only_freezes(made.name, "__init__", name, _DEEPEST)
 
     def _only_freezes(self, made: str, method: str, parameter: str | int, deepest: int) -> bool:
         """Whether all that a method of a class makes of a parameter is frozen there, or by the methods that it hands that to.

@@ -43,7 +43,7 @@ from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.tests import comparison, denied
-from detlint.model.growth import WRITES
+from detlint.model.growth import SAVES
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Users
@@ -58,11 +58,6 @@ OF_OBJECTS: Final = "DET103"
 """The rule of what draws from a generator that its object has."""
 SEED_THE_OBJECT: Final = "Call its `seed` with a fixed number before."
 UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
-_WRITES: Final = WRITES | {
-    "dump", "imsave", "imwrite", "save", "save_image", "savefig", "savetxt", "savez", "to_csv", "to_json", "to_pickle", "write_bytes",
-    "write_text",
-}  # fmt: skip
-"""What writes files, by the names that libraries have for that."""
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -96,7 +91,7 @@ def _writes(function: Function) -> bool:
     """Whether a function calls what writes files."""
     for at, _ in function.each(op.CALL):
         name, mode = function.called(at), function.call(at).argument(1, "mode")
-        if name in _WRITES:
+        if name in SAVES:
             return True
         if name == "open" and str(function.constant(mode)).startswith(("w", "a", "x")):
             return True

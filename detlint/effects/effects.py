@@ -22,9 +22,9 @@ from detlint.facts.model import (
     Value,
     is_made_by,
     options,
-    parts_of,
 )
 from detlint.model.registries import last
+from detlint.model.tables import parts_of
 from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.calls import (
     OF_INPUTS,

@@ -21,12 +21,12 @@ from detlint.facts.model import (
     Site,
     Value,
     options,
-    parts_of,
     sites,
 )
 from detlint.model.arguments import owner_of
 from detlint.model.callees import Callee
 from detlint.model.registries import BUILDS, last
+from detlint.model.tables import parts_of
 from detlint.program.calls import PREPARES, is_choice, is_chosen
 from detlint.program.reach import Effect, Place
 from detlint.program.values import Arguments, Frame, Spot

@@ -135,14 +135,6 @@ COMPARED: Final = Result(Ref("operator.eq"))
 """What a comparison gives: of tensors, zeros and ones."""
 
 
-def parts_of(value: Value | None) -> Iterator[Value | None]:
-    """A value, and all that it holds."""
-    yield value
-    if isinstance(value, (Items, Mapping)):
-        for inner in value.values:
-            yield from parts_of(inner)
-
-
 def options(value: Value | None) -> tuple[Value | None, ...]:
     """What a value may be, one by one."""
     return value.options if isinstance(value, Either) else (value,)

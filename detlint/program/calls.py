@@ -23,7 +23,6 @@ from detlint.facts.model import (
     Step,
     Value,
     options,
-    parts_of,
     sites,
 )
 from detlint.ir.alone import in_ir
@@ -36,6 +35,7 @@ from detlint.model.raises import Raises
 from detlint.model.registries import BUILDS, Registries, last
 from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
+from detlint.model.tables import parts_of
 from detlint.model.training import ONLY_DIFFERENTIATES
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.values import is_parsed, rests_on_name
