@@ -15,10 +15,10 @@ from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import REST
+from detlint.ir.yaml_nodes import shares
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.uses import Users
-from detlint.model.yaml_facts import shares
 
 _TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 _DEEPEST: Final = 4
@@ -39,8 +39,8 @@ class Configured:
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether what a site of a configuration describes is frozen by each constructor that is handed the description."""
-        text = self._users.index.yaml(module.path)
-        if text is None or shares(text):
+        documents = self._users.index.yaml(module.path)
+        if documents is None or shares(documents):
             return False
         held = [(site, arg.name, _place(arg.value, index)) for site in module.sites for arg in site.args]
         found = [(site, name, deep) for site, name, deep in held if deep is not None]
