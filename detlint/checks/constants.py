@@ -24,7 +24,7 @@ from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unpacked import Unpacked
 from detlint.checks.unused import puts_names_together
 from detlint.db import Memo
-from detlint.domains.constant import Evaluator, Leaf, any_of, is_known, may_grow, parameters_in, resolved, settle
+from detlint.domains.constant import MOST, Evaluator, Leaf, any_of, is_known, may_grow, parameters_in, resolved, settle
 from detlint.facts.model import (
     SUPER,
     Const,
@@ -541,14 +541,14 @@ class Constants:
                 if self._literal and not isinstance(passed.value, (Const, Param)):
                     return None
                 value = self._value(home, caller, passed.value)
-                if value is None and passed.given and home is use.module and use.called:
+                if passed.value is None and passed.given and home is use.module and use.called:
                     value = self._by_code(use, caller, self._position(module, function, name), name)
                 asks = not isinstance(value, Const) and passed.given and home is use.module
                 if asks and self._settled is not None:
                     position = self._position(module, function, name)
                     value = self._settled.passed(home, use.site, name, position) or value
                 found.add(value if not _holds_list(value) or self._is_as_written(use, module, function, name) else None)
-                if None in found:
+                if None in found or len(found) > MOST:
                     return None
         return any_of(sorted(found, key=repr))
 
