@@ -553,13 +553,15 @@ class Constants:
         return any_of(sorted(found, key=repr))
 
     def _by_code(self, use: Use, caller: Function, position: int, name: str) -> Value | None:
-        """What a call passes, by the code that it is computed by."""
+        """The list that a call passes, as it is displayed there."""
         point, attributes = call_of(self._resolver, use.module, use.module.sites[use.site]), set[str]()
         if point is None or point.function.unpacks(point.at):
             return None
         passed = point.function.call(point.at).argument(position, name)
+        if passed < 0 or point.function.ops[passed][0] not in (op.LIST, op.TUPLE):
+            return None
         leaf = partial(self._leaf, use.module, caller, attributes)
-        value = Evaluator(leaf).value(point.function, passed) if passed >= 0 else None
+        value = Evaluator(leaf).value(point.function, passed)
         return None if any(self._kin.is_set(use.module, caller.owner, each) for each in attributes) else value
 
     def _is_as_written(self, use: Use, module: Module, function: Function, name: str) -> bool:
