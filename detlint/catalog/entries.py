@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from detlint.catalog.places import Places
+
 Level = Literal["error", "warning", "note"]
 
 Applicability = Literal["safe", "unsafe", "display"]
@@ -414,6 +416,7 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     layers: tuple[str, ...] = ()
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
     switch: Switch | None = None
+    places: Places | None = None
 
 
 class Factory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):

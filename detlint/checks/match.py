@@ -150,7 +150,6 @@ class Matcher:
             self._indexable,
             Handed(self).draws,
             self.catalog.whole,
-            self.catalog.with_context("where-first-is"),
         )
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._shuffles: dict[int, dict[int, list[Match]]] = {}
@@ -772,13 +771,6 @@ class Matcher:
         if module.path not in self._targets:
             self._targets[module.path] = targets(module, self.settings, self.catalog)
         return self._targets[module.path]
-
-    def on_cpu(self, match: Match) -> bool:
-        """Whether a call is surely handed tensors on the CPU: `f(x.cpu())`, `f(x.to("cpu"))`."""
-        return any(
-            isinstance(argument.value, Result) and self.judge.made_on_accelerator(argument.value) is False
-            for argument in match.arguments.values()
-        )
 
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:
         """A site's arguments with their values in normal form."""

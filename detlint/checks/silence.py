@@ -14,6 +14,7 @@ from detlint.checks.hardware import Hardware
 from detlint.checks.levels import is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
+from detlint.checks.placed import Placed
 from detlint.checks.scope import target_of
 from detlint.checks.sorted_rows import ROWS, are_sorted
 from detlint.checks.unnamed import Unnamed
@@ -65,6 +66,7 @@ class Silence:
         self._unnamed = unnamed
         self._untrained = untrained
         self._documented = documented
+        self.placed = Placed(users)
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
@@ -96,7 +98,7 @@ class Silence:
             return "the block around it chooses a kernel whose order is fixed"
         if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):
             return "every run that passes here has chosen a kernel whose order is fixed"
-        if match.entry.targets and "cpu" not in match.entry.targets and self._matcher.on_cpu(match):
+        if match.entry.targets and "cpu" not in match.entry.targets and self.placed.is_on_host(module, index):
             return "it is handed tensors on the CPU"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"

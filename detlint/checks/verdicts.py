@@ -21,6 +21,7 @@ from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.milder import Milder
 from detlint.checks.origins import Origins
 from detlint.checks.others import Others
+from detlint.checks.placed import asked
 from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import SWITCH, Silence
@@ -31,6 +32,7 @@ from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
+from detlint.domains.where import ACCELERATOR, OPEN
 from detlint.facts.model import Either, Member
 from detlint.model.module import Module
 from detlint.model.places import call_of
@@ -133,6 +135,10 @@ class Verdicts:
         trained = any(outcome.trains for outcome in through)
         for severity, why in self._levels.judged(match, rule, module, index, seeded, trained):
             yield severity, why
+        if severity is not None and asked(match.entry):
+            severity, why = self._lying(module, index, match, severity, runs)
+            if why:
+                yield severity, why
         if severity is None:
             return
         if undecided:
@@ -150,6 +156,23 @@ class Verdicts:
             now, why = self._of_a_set(module, index, match, severity)
         if why:
             yield now, why
+
+    def _lying(self, module: Module, index: int, match: Match, severity: Severity, runs: Runs) -> Judgement:
+        """The severity of what is about accelerators alone, by where it lies what the site makes."""
+        where = self.silence.placed.where(module, index, match)
+        if ACCELERATOR in where:
+            return severity, ""
+        if OPEN not in where:
+            return None, "it stays on the CPU"
+        if any(passage.sites for passage in runs.passages):
+            return at_most(
+                severity, "warning"
+            ), "it isn't known where that lies: on the accelerator, in a file that runs pass"
+        align = self._settings.profile == "align"
+        return (
+            "note" if align else None,
+            "only the caller knows where that lies, which matters where back ends are compared",
+        )
 
     def _drawn(self, module: Module, index: int, match: Match) -> set[str]:
         """The streams that a match draws from; of one that says none, those of all that is known of its site. So a layer's dropout isn't
