@@ -38,6 +38,8 @@ class Places(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ke
     """What sets the default device."""
     takes: Names = frozenset()
     """What puts the network that it is handed on an accelerator."""
+    applies: Names = frozenset()
+    """Methods of a network that hand each of its parts to the function that they get first."""
     keeps: Names = frozenset()
     """Methods by which a layer keeps what moves with it, under the name that they get first."""
     own: Names = frozenset()

@@ -405,7 +405,11 @@ class Matcher:
             if base and f"{base}.{last}" in self.catalog.calls:
                 name = f"{base}.{last}"
                 return [(name, self.catalog.calls[name])]
-        return []
+        # What a layer has is a tensor: `net.fc.weight.data.normal_()`.
+        whole = owner.rpartition(".")[0] if last in self.catalog.methods and owner not in self.catalog.calls else ""
+        while whole and self.resolver.kinds.layer(whole) is None:
+            whole = whole.rpartition(".")[0]
+        return [(last, self.catalog.methods[last])] if whole else []
 
     def _inside(self, name: str) -> list[tuple[str, list[int]]]:
         """A definition of the program: it may be the very library that the catalog describes, or a bare subclass."""

@@ -6,7 +6,8 @@ called on objects of its class, or of one that derives from it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from detlint.db import Memo
 from detlint.ir import ops as op
@@ -18,17 +19,29 @@ from detlint.model.meaning import Meaning
 from detlint.model.places import call_of
 from detlint.model.uses import Use, Users
 
+At = tuple[Meaning, Place]
+
+
+class Calls(NamedTuple):
+    """Where a function is called, or a class."""
+
+    places: Sequence[At] = ()
+    applied: Sequence[At] = ()
+    """The networks to whose parts it is applied."""
+    complete: bool = False
+    """Whether that is all."""
+
 
 class Given(NamedTuple):
     """What calls give a parameter."""
 
-    values: tuple[tuple[Meaning, Place], ...]
+    values: Sequence[At] = ()
     """The values of the arguments, and the default where a call leaves it."""
-    complete: bool
+    complete: bool = False
     """Whether that is all that it ever gets."""
 
 
-NOTHING_KNOWN = Given((), False)
+UNFOUND: Final = Calls()
 
 
 class Callers:
@@ -37,50 +50,50 @@ class Callers:
     def __init__(self, users: Users) -> None:
         self._users = users
         self._meanings = users.meanings
+        self._applies = users.resolver.catalog.places.applies
         self._given: Memo[Given] = Memo(users.db)
-        self._calls: Memo[tuple[tuple[tuple[Meaning, Place], ...], bool]] = Memo(users.db)
+        self._calls: Memo[Calls] = Memo(users.db)
 
     def given(self, meaning: Meaning, function: Function, slot: int) -> Given:
         """What the calls of a function give one of its parameters."""
         key = (meaning.path, function.number, slot)
-        return self._given.of(key, lambda: self._find(meaning, function, slot), NOTHING_KNOWN)
+        return self._given.of(key, lambda: self._find(meaning, function, slot), Given())
 
-    def calls(self, meaning: Meaning, function: Function) -> tuple[tuple[tuple[Meaning, Place], ...], bool]:
-        """The calls of a function, of a constructor those of its class, and whether these are all."""
+    def calls(self, meaning: Meaning, function: Function) -> Calls:
+        """The calls of a function, of a constructor those of its class."""
         key = (meaning.path, function.number)
-        return self._calls.of(key, lambda: self._found(meaning, function), ((), False))
+        return self._calls.of(key, lambda: self._found(meaning, function), UNFOUND)
 
-    def built(self, name: str) -> tuple[tuple[tuple[Meaning, Place], ...], bool]:
-        """The calls that build objects of a class, or of one that derives from it, by its full name; and whether these are all."""
-        return self._calls.of(name, lambda: self._classes(self._building(name)), ((), False))
+    def built(self, name: str) -> Calls:
+        """The calls that build objects of a class, or of one that derives from it, by its full name."""
+        return self._calls.of(name, lambda: self._classes(self._building(name)), UNFOUND)
 
     def _find(self, meaning: Meaning, function: Function, slot: int) -> Given:
-        calls, complete = self.calls(meaning, function)
-        parameter = function.header.parameters[slot]
-        values = list[tuple[Meaning, Place]]()
-        for caller, place in calls:
+        calls = self.calls(meaning, function)
+        parameter, complete = function.header.parameters[slot], calls.complete
+        default = (meaning, Place(function.parent, parameter.default)) if function.parent is not None else None
+        values = [*calls.applied] if slot == int(function.receives != "") else []
+        for caller, place in calls.places:
             value = argument(caller, function, slot, place)
             if value >= 0:
                 values.append((caller, Place(place.function, value)))
             elif place.function.unpacks(place.at) or parameter.kind > KEYWORD:
                 complete = False
-            elif parameter.default >= 0 and function.parent is not None:
-                values.append((meaning, Place(function.parent, parameter.default)))
-        if not calls and parameter.default >= 0 and function.parent is not None:
-            values.append((meaning, Place(function.parent, parameter.default)))
-        return Given(tuple(dict.fromkeys(values)), complete and bool(calls))
+            elif parameter.default >= 0 and default is not None:
+                values.append(default)
+        if not calls.places and parameter.default >= 0 and default is not None:
+            values.append(default)
+        return Given(tuple(dict.fromkeys(values)), complete and bool(values))
 
-    def _found(self, meaning: Meaning, function: Function) -> tuple[tuple[tuple[Meaning, Place], ...], bool]:
+    def _found(self, meaning: Meaning, function: Function) -> Calls:
         owner = function.parent
         if function.name == "__init__" and owner is not None and owner.is_class:
-            own = self._building(f"{meaning.path}::{owner.qualified}", function)
-            if own is None:
-                return (), False
-            built, complete = self._classes(own)
-            others, all_known = self._places(self._users.of(meaning.module, function.qualified))
-            return (*built, *others), complete and all_known
-        uses = self._users.of(meaning.module, function.qualified) if function.name.isidentifier() else None
-        return self._places(uses)
+            built = self._classes(self._building(f"{meaning.path}::{owner.qualified}", function))
+            others = self._places(self._users.of(meaning.module, function.qualified))
+            return Calls((*built.places, *others.places), (), built.complete and others.complete)
+        return self._places(
+            self._users.of(meaning.module, function.qualified) if function.name.isidentifier() else None
+        )
 
     def _building(self, name: str, constructor: Function | None = None) -> list[Use] | None:
         """The uses of a class, and of those that derive from it and have no other constructor than a certain one."""
@@ -89,47 +102,46 @@ class Callers:
         found = self._users.of(module, inside) if module is not None else None
         if module is None or found is None:
             return None
-        word = inside.rpartition(".")[2]
         for other in dict.fromkeys((path, *(use.module.path for use in found))):
-            for sub in deriving(self._users.resolver, other, name):
-                home = self._users.resolver.module(other)
+            home = self._users.resolver.module(other)
+            for sub in deriving(self._users.resolver, other, name) if home is not None else ():
                 if home is not None and (constructor is None or "__init__" not in home.classes[sub].methods):
                     found = [*found, *(self._users.of(home, sub) or ())]
-        return [use for use in found if not self._is_base(use, word)]
+        return found
 
-    @staticmethod
-    def _is_base(use: Use, word: str) -> bool:
-        """Whether a use only derives a class."""
-        if use.site >= 0:
-            return False
-        bodies = use.module.classes.values()
-        return any(word in str(base) for body in bodies for base in body.bases)
-
-    def _places(self, uses: list[Use] | None) -> tuple[tuple[tuple[Meaning, Place], ...], bool]:
-        """Where calls stand among some uses, and whether all of these are calls that can be found."""
+    def _places(self, uses: Sequence[Use] | None) -> Calls:
+        """Where calls stand among some uses."""
         if uses is None:
-            return (), False
-        found, complete = list[tuple[Meaning, Place]](), True
+            return UNFOUND
+        places, applied, complete = dict[At, None](), dict[At, None](), True
         for use in uses:
             place = self._call(use)
-            if place is None:
-                complete = False
+            if place is not None and use.called:
+                places[place] = None
+            elif place is not None and self._is_applied(*place):
+                meaning, (function, at) = place
+                applied[meaning, Place(function, function.called_on(at))] = None
             else:
-                found.append(place)
-        return tuple(dict.fromkeys(found)), complete
+                complete = False
+        return Calls(tuple(places), tuple(applied), complete)
 
-    def _classes(self, uses: list[Use] | None) -> tuple[tuple[tuple[Meaning, Place], ...], bool]:
+    def _classes(self, uses: Sequence[Use] | None) -> Calls:
         """The same of what calls a class; a call of an object that it made is none of these."""
-        found, complete = self._places(uses)
-        building = ((m, p) for m, p in found if m.names(p.function, p.function.ops[p.at][1]))
-        return tuple(building), complete
+        found = self._places(uses)
+        building = ((m, p) for m, p in found.places if m.names(p.function, p.function.ops[p.at][1]))
+        return found._replace(places=tuple(building))
 
-    def _call(self, use: Use) -> tuple[Meaning, Place] | None:
-        if not use.called or use.site < 0 or use.module.sites[use.site].kind != "call":
+    def _call(self, use: Use) -> At | None:
+        if use.site < 0 or use.module.sites[use.site].kind != "call":
             return None
         meaning = self._meanings.of(use.module)
         place = call_of(self._users.resolver, use.module, use.module.sites[use.site])
         return (meaning, place) if meaning is not None and place is not None else None
+
+    def _is_applied(self, meaning: Meaning, place: Place) -> bool:
+        """Whether a call hands the parts of a network to what it is handed: `net.apply(init_weights)`."""
+        word, base = place.function.called(place.at), place.function.called_on(place.at)
+        return base >= 0 and any(word == name.rpartition(".")[2] for name in self._applies)
 
 
 def argument(caller: Meaning, function: Function, slot: int, call: Place) -> int:

@@ -188,12 +188,20 @@ class Devices:
         found = list[Where]()
         for definition in function.flow.reaching.get(value.at, frozenset((BEFORE,))):
             if definition >= 0 and function.ops[definition][0] == op.STORE:
-                found.append(self.where(value.of(function.ops[definition][2])))
+                found.append(self._kept(value.of(function.ops[definition][2]), value.at))
             elif definition < 0 and (taken := function.may_give(value.at)) >= 0:
                 found.append(
                     dict(value.context)[taken] if taken in dict(value.context) else self.parameter(value, taken)
                 )
         return join(found)
+
+    def _kept(self, value: Value, read: int) -> Where:
+        """Where that lies which a name was bound to, when it is read: what is done to an object later doesn't count."""
+        operation = value.operation
+        name = value.meaning.name(value.function, operation[1]) if operation[0] == op.CALL else ""
+        if name and self.users.resolver.kinds.layer(name) is not None:
+            return self._objects.made(value, before=read)
+        return self.where(value)
 
     def variable(self, meaning: Meaning, binding: Binding) -> Where:
         """Where that lies which a variable of a function around, or of a module, may be."""
@@ -224,7 +232,7 @@ class Devices:
         function = value.function
         owner = function.parent
         if slot == 0 and function.receives and owner is not None:
-            return self.object(value.meaning, owner)
+            return self._itself(value, owner)
         if owner is not None and self._is_forward(value.meaning, function):
             default = function.header.parameters[slot].default
             said = self.where(Value(value.meaning, owner, default)) if default >= 0 else NOWHERE
@@ -232,6 +240,17 @@ class Devices:
         given = self.callers.given(value.meaning, function, slot)
         found = [self.where(Value(meaning, *place)) for meaning, place in given.values]
         return join(found) if given.complete else join((*found, UNKNOWN))
+
+    def _itself(self, value: Value, owner: Function) -> Where:
+        """Where the object lies whose method runs: in its constructor, and in what only that calls, nobody has moved it yet."""
+        method = value.function
+        if method.name == "__init__":
+            return self.default(value)
+        calls = self.callers.calls(value.meaning, method)
+        called = [Value(caller, place.function, place.function.called_on(place.at)) for caller, place in calls.places]
+        bases = called + [Value(caller, *place) for caller, place in calls.applied]
+        known = calls.complete and bases and all(base.at >= 0 and not base.is_named for base in bases)
+        return join(map(self.where, bases)) if known else self.object(value.meaning, owner)
 
     def _is_forward(self, meaning: Meaning, function: Function) -> bool:
         owner = function.parent

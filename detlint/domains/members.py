@@ -38,26 +38,32 @@ class Members:
             return self._devices.of_name(name)
         owner = function.receiver(operation[1])
         if owner is not None:
-            return self.of_object(f"{meaning.path}::{owner.qualified}", word)
+            return self.of_object(f"{meaning.path}::{owner.qualified}", word, base)
         kind = meaning.kind(function, operation[1])
         if "::" in kind:
-            return self.of_object(kind, word)
+            return self.of_object(kind, word, base)
         options = [*self._options(base, word)]
         return NOWHERE.union(*options) if options else self._devices.where(base)
 
-    def of_object(self, name: str, word: str) -> Where:
-        """Where an attribute of the objects of a class lies, by the class's full name."""
+    def of_object(self, name: str, word: str, own: Value) -> Where:
+        """Where an attribute of an object lies.
+
+        Args:
+            name: the full name of its class.
+            own: the object.
+        """
         resolver = self._devices.users.resolver
-        found = [where for owner in resolver.classes.mro(name) for where in self._of_class(name, owner, word)]
+        found = [where for owner in resolver.classes.mro(name) for where in self._of_class(name, owner, word, own)]
         if found:
             return NOWHERE.union(*found)
-        return self._devices._objects.of_class(name) if resolver.kinds.layer(name) is not None else UNKNOWN
+        return self._devices.where(own) if resolver.kinds.layer(name) is not None else UNKNOWN
 
-    def _of_class(self, name: str, owner: str, word: str) -> Iterator[Where]:
+    def _of_class(self, name: str, owner: str, word: str, own: Value) -> Iterator[Where]:
         """What the body of a class says of an attribute: a property, what its methods set, a field.
 
         Args:
-            name: the class of the object, which has that one, or is it.
+            name: the class of the object.
+            owner: that one, or one that it derives from.
         """
         found = self._devices.meanings.definition(owner)
         if found is None:
@@ -66,14 +72,15 @@ class Members:
         for number in meaning.code.children.get(body.number, ()):
             method = meaning.code.function(number)
             if method.name == word and method.decorators:
-                yield self._devices.given_back(Value(meaning, method, 0))
+                yield self._devices.given_back(Value(meaning, method, 0, ((0, self._devices.where(own)),)))
             for at, operation in method.each(op.SET_ATTR):
                 if method.own(at) == word:
-                    yield self._set(name, Value(meaning, method, operation[3]))
-            yield from self._registered(name, meaning, method, word)
+                    yield self._set(name, Value(meaning, method, operation[3]), own)
+            if self._registers(meaning, method, word):
+                yield self._devices.where(own)
         yield from self._field(meaning, body, owner, word)
 
-    def _set(self, name: str, value: Value) -> Where:
+    def _set(self, name: str, value: Value, own: Value) -> Where:
         """Where that lies which an object keeps: a part of a network moves with it."""
         devices = self._devices
         kind = value.meaning.kind(value.function, value.at)
@@ -81,18 +88,16 @@ class Members:
         called = value.meaning.name(value.function, made[1]) if made[0] == op.CALL else ""
         moves = called in devices.places.own or devices.users.resolver.kinds.layer(kind) is not None
         if moves and devices.users.resolver.kinds.layer(name) is not None:
-            return devices._objects.of_class(name)
+            return devices.where(own)
         return devices.where(value)
 
-    def _registered(self, name: str, meaning: Meaning, method: Function, word: str) -> Iterator[Where]:
-        """What a layer keeps as a buffer, or as a parameter, under a name."""
-        if word not in meaning.code.texts:
-            return
-        for at, _ in method.each(op.CALL):
-            call = method.call(at)
-            first = call.argument(0, "name")
+    def _registers(self, meaning: Meaning, method: Function, word: str) -> bool:
+        """Whether a method of a layer keeps a buffer, or a parameter, under a name."""
+        for at, _ in method.each(op.CALL) if word in meaning.code.texts else ():
+            first = method.call(at).argument(0, "name")
             if method.called(at) in self._devices.places.keeps and first >= 0 and method.constant(first) == word:
-                yield self._devices._objects.of_class(name)
+                return True
+        return False
 
     def _field(self, meaning: Meaning, body: Function, owner: str, word: str) -> Iterator[Where]:
         """What the body of a class binds, and what its constructor is handed by the name of a field."""
@@ -101,7 +106,7 @@ class Members:
             if operation[1] in names and body.ops[operation[2]][0] != op.FUNCTION:
                 yield self._devices.where(Value(meaning, body, operation[2]))
         annotated = any(operation[1] in names for _, operation in body.each(op.ANNOTATE))
-        for caller, place in self._devices.callers.built(owner)[0] if annotated else ():
+        for caller, place in self._devices.callers.built(owner).places if annotated else ():
             given = place.function.call(place.at).named.get(word, -1)
             if given >= 0:
                 yield self._devices.where(Value(caller, place.function, given))

@@ -45,11 +45,11 @@ class Objects:
         return self._classes.of(name, lambda: self._of_class(name), NOWHERE)
 
     def _of_class(self, name: str) -> Where:
-        built, complete = self._devices.callers.built(name)
+        built = self._devices.callers.built(name)
         found = set(self._moved_by_itself(name))
-        for meaning, place in built:
+        for meaning, place in built.places:
             found |= self.made(Value(meaning, *place))
-        return Where(found | ({OPEN} if not built or not complete else set()))
+        return Where(found | ({OPEN} if not built.places or not built.complete else set()))
 
     def _moved_by_itself(self, name: str) -> Iterator[str]:
         """What the methods of a class do with their object: `self.to(device)`."""
@@ -62,13 +62,19 @@ class Objects:
                 if method is not None and meaning is not None and base >= 0 and method.is_self(base):
                     yield from self._devices.moved(Value(meaning, method, at)) or ()
 
-    def made(self, value: Value, sure: bool = True) -> Where:
+    def made(self, value: Value, sure: bool = True, before: int = -1) -> Where:
         """Where the object lies that a call makes.
 
         Args:
             sure: whether it is on the host as long as nobody moves it.
+            before: where it is read, in the same function: what is done with it behind that, and in no loop around both, is left out.
         """
-        found = Where(self._followed(value, set(), 0))
+        seen = {
+            (value.meaning.path, value.function.number, at)
+            for at, _ in value.function.each(op.LOAD)
+            if at > before >= 0 and not _comes_back(value.function, before, at)
+        }
+        found = Where(self._followed(value, seen, 0))
         told = value.function.call(value.at).argument(-1, "device")
         if told >= 0:
             found |= self._devices.asked(value.of(told))
@@ -176,8 +182,14 @@ class Objects:
         self, meaning: Meaning, function: Function, seen: set[tuple[str, int, int]], depth: int
     ) -> Iterator[str]:
         """Of an object that a function gives back."""
-        calls, complete = self._devices.callers.calls(meaning, function)
-        for caller, place in calls:
+        calls = self._devices.callers.calls(meaning, function)
+        for caller, place in calls.places:
             yield from self._followed(Value(caller, *place), seen, depth)
-        if not complete or not calls:
+        if not calls.complete or not calls.places:
             yield OPEN
+
+
+def _comes_back(function: Function, one: int, later: int) -> bool:
+    """Whether a loop is around two ops, so that the later one may come before the other."""
+    loops = {mark for mark in function.blocks(one) if function.ops[mark][0] in (op.FOR, op.WHILE, op.UNTIL)}
+    return any(mark in loops for mark in function.blocks(later))
