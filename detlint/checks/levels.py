@@ -84,9 +84,6 @@ class Levels:
             if taken == OPEN or (taken == UNUSED and not builds and not trained):
                 severity = "note"
                 yield severity, "only the caller knows whether gradients are taken"
-        elif self.gradients.evaluated(module, site):
-            severity = lowered(severity)
-            yield severity, "no gradients are taken here, so one level milder"
         if is_test(module.path):
             yield lowered(severity), "a test file, so one level milder"
 
