@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import re
 import tokenize
 import warnings
@@ -19,10 +20,11 @@ from typing import Any, Final
 from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
 from detlint.facts.store import with_deep_stack
-from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
+from detlint.ir.launch_texts import is_launch, kind_of, lower
+from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
 from detlint.sources.parse import module_of
@@ -108,6 +110,7 @@ class _Page:
     """
 
     def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
         self.data = data
         self.source = Source(path, data)
         self.closed = self._closed()
@@ -197,6 +200,24 @@ class _Yaml(_Page):
             raise CannotStand(f"the file can't be parsed: {error}") from None
 
 
+class _Launch(_Yaml):
+    def _closed(self) -> set[int]:
+        kind, lines = kind_of(self._name), self.data.split(b"\n")
+        recipes = kind == "make"
+        if kind not in ("shell", "make"):
+            raise CannotStand("comments have lines of their own there")
+        return {
+            n for n, line in enumerate(lines, 1) if line.rstrip().endswith(b"\\") or (recipes and line[:1] != b"\t")
+        }
+
+    def _meaning(self, data: bytes) -> object:
+        return lower(self._name, data)
+
+    @property
+    def _name(self) -> str:
+        return os.path.basename(self.path)
+
+
 class _Notebook(_Page):
     def _closed(self) -> set[int]:
         closed, self.comments = _comments(self.source.data.decode("utf-8", "replace"))
@@ -227,7 +248,7 @@ class _Notebook(_Page):
 
 
 def _page(path: str, data: bytes) -> _Page:
-    kind = _Notebook if is_notebook(path) else _Yaml if is_yaml(path) else _Python
+    kind = _Launch if is_launch(path) else _Notebook if is_notebook(path) else _Yaml if is_yaml(path) else _Python
     return kind(path, data)
 
 
