@@ -31,7 +31,7 @@ class Placed:
             return UNKNOWN
         meaning, place = call
         places = self._users.resolver.catalog.places
-        makes = match.name in places.asked | places.at_home | places.alike
+        makes = match.name in places.asked + places.at_home + places.alike
         if parameter == "self":
             base = place.function.called_on(place.at)
             return self._devices.at(meaning, Place(place.function, base)) if base >= 0 else UNKNOWN
