@@ -30,6 +30,8 @@ class Calls(NamedTuple):
     """The networks to whose parts it is applied."""
     complete: bool = False
     """Whether that is all."""
+    prepares: bool = False
+    """Whether a data pipeline calls it, too: `DataLoader(data, collate_fn=f)`."""
 
 
 class Given(NamedTuple):
@@ -113,7 +115,7 @@ class Callers:
         """Where calls stand among some uses."""
         if uses is None:
             return UNFOUND
-        places, applied, complete = dict[At, None](), dict[At, None](), True
+        places, applied, complete, prepares = dict[At, None](), dict[At, None](), True, False
         for use in uses:
             place = self._call(use)
             if place is not None and use.called:
@@ -121,9 +123,11 @@ class Callers:
             elif place is not None and self._is_applied(*place):
                 meaning, (function, at) = place
                 applied[meaning, Place(function, function.called_on(at))] = None
+            elif place is not None and self._prepares(use, *place):
+                prepares = True
             else:
                 complete = False
-        return Calls(tuple(places), tuple(applied), complete)
+        return Calls(tuple(places), tuple(applied), complete, prepares)
 
     def _classes(self, uses: Sequence[Use] | None) -> Calls:
         """The same of what calls a class; a call of an object that it made is none of these."""
@@ -137,6 +141,13 @@ class Callers:
         meaning = self._meanings.of(use.module)
         place = call_of(self._users.resolver, use.module, use.module.sites[use.site])
         return (meaning, place) if meaning is not None and place is not None else None
+
+    def _prepares(self, use: Use, meaning: Meaning, place: Place) -> bool:
+        """Whether a call hands a data pipeline what is used there."""
+        words, given = self._users.resolver.catalog.pipelines, place.function.call(place.at)
+        if place.function.called(place.at) in words:
+            return True
+        return any(word in words and meaning.names(place.function, value) for word, value in given.named.items())
 
     def _is_applied(self, meaning: Meaning, place: Place) -> bool:
         """Whether a call hands the parts of a network to what it is handed: `net.apply(init_weights)`."""

@@ -239,7 +239,27 @@ class Devices:
             return said or self.object(value.meaning, owner)
         given = self.callers.given(value.meaning, function, slot)
         found = [self.where(Value(meaning, *place)) for meaning, place in given.values]
+        if self._is_of_data(value.meaning, function):
+            return join((*found, ON_LEFT))
         return join(found) if given.complete else join((*found, UNKNOWN))
+
+    def _is_of_data(self, meaning: Meaning, function: Function) -> bool:
+        """Whether a function is handed data before a network gets them: a data pipeline calls it, or it is what is called of an object
+        that is no network."""
+        if self.callers.calls(meaning, function).prepares:
+            return True
+        owner, kinds = function.parent, self.users.resolver.kinds
+        if owner is None or not owner.is_class or function.name not in self._called_names:
+            return False
+        name = f"{meaning.path}::{owner.qualified}"
+        called = self.users.resolver.classes.attribute(name, "__call__") is not None
+        return called and kinds.layer(name) is None and kinds.is_surely_no_layer(name)
+
+    @cached_property
+    def _called_names(self) -> frozenset[str]:
+        return frozenset(
+            {"__call__", *(framework.forward for framework in self.catalog.frameworks if framework.forward)}
+        )
 
     def _itself(self, value: Value, owner: Function) -> Where:
         """Where the object lies whose method runs: in its constructor, and in what only that calls, nobody has moved it yet."""
