@@ -151,6 +151,7 @@ class Engine:
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
+            reach.spared |= switches.mended(reach, self.matcher)
         return found, idle
 
     def told(self, reach: Reach) -> list[Finding]:
@@ -165,6 +166,7 @@ class Engine:
             self._is_elsewhere,
             self.verdicts.is_idle,
             self.documented.switched,
+            self.verdicts.silence.placed.is_on_host,
         )
         return self._selected(found)
 

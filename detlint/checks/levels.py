@@ -50,6 +50,8 @@ class Levels:
             yield severity, "random by design" + ("" if align else SEEDED[seeded])
         elif level == "align":
             yield (severity := "error" if align else "note"), "it matters where runs on two back ends are compared"
+        elif level == "compare":
+            yield (severity := "warning" if align else "note"), "it matters where runs on two back ends are compared"
         elif level == "warning":
             severity = "error" if align and rule.family >= 4 else "warning"
             yield severity, "the rule's own level"

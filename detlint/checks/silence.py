@@ -81,17 +81,19 @@ class Silence:
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding; "" where it may be one."""
-        passed = [passage for passage in runs.passages if index in passage.sites]
         return (
-            self._by_itself(module, index, match, passed)
+            self._by_itself(module, index, match, runs)
             or self._hashed_alike(module, match, runs.passages)
             or self._only_inferred(module, index, match, runs)
         )
 
-    def _by_itself(self, module: Module, index: int, match: Match, passed: list[Passage]) -> str:
+    def _by_itself(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding, by where it stands, what becomes of it, and what the runs that pass it have done."""
         code, site = match.entry.rule, module.sites[index]
+        passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
+        if code == "DET606" and passed and all(index in passage.silent for passage in passed):
+            return "every run that comes here switches it on again before anything computes"
         if code == "DET110" and through and any(m.entry.seeds for m in self._matcher.matches(module, index)):
             return "the seed flow of the runs that pass here says it"
         if match.entry.block and not self._draws_under(module, index):
@@ -149,7 +151,7 @@ class Silence:
             return "the generator gets a seed, here or later"
         if code == "DET114" and self._restarts(module):
             return "the file starts the interpreter anew, which then reads it"
-        if self._switched(match, through):
+        if self._switched(match, through or [passage.outcome for passage in runs.passages]):
             return "every run that passes here has switched the deterministic path on"
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
@@ -278,7 +280,8 @@ class Silence:
             switch = known.name if known is not None else SWITCH
         if match.entry.rule == "DET303" and match.name.startswith("tensorflow."):
             switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
-        if switch is None or not through or match.entry.category not in ("b", ""):
+        answered = match.entry.category in ("b", "") or match.entry.rule == "DET406"
+        if switch is None or not through or not answered:
             return False
         held = [outcome.held.get(switch) for outcome in through]
         return all(value and not (match.entry.strict and value == "warn") for value in held)

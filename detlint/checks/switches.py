@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final, Literal
 
-from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
+from detlint.catalog import HARDWARE, Catalog, Recipe, Scalar, Switch
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import Levels, is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
 from detlint.checks.tests import is_test
-from detlint.facts.model import Const, Span, branches, options, sites
+from detlint.facts.model import Const, Ref, Span, branches, options, sites
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
@@ -26,6 +26,8 @@ USUAL: Final = "torch"
 """The framework of a run that trains through a library which belongs to none."""
 NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
 """What has all that names CUDA run on Ascend."""
+NCCL: Final = "nccl-algorithm"
+"""The switch that says how NCCL sums."""
 BY_NCCL: Final = "communicates-by-nccl"
 """Calls in this context start a library for communication that GPUs have."""
 MOST_NAMED: Final = 3
@@ -38,6 +40,8 @@ Idle = Callable[[Module, int, Match], bool]
 """Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
 Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
+OnHost = Callable[[Module, int], bool]
+"""Whether a call computes on the CPU, as somebody has asked for."""
 Launched = Callable[[Reach, str], bool | None]
 """What the launches of a run make of a switch; None where they say nothing of it."""
 
@@ -50,12 +54,14 @@ def findings(
     elsewhere: Elsewhere,
     idle: Idle,
     launched: Launched,
+    on_host: OnHost,
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, levels, catalog, idle, launched)
+    yield from _determinism_off(reach, matcher, levels, catalog, idle, launched, on_host)
     yield from _workspace(reach, matcher, levels, catalog, launched)
     yield from _twice(reach, matcher, levels, catalog)
     yield from _communication(reach, matcher, levels, catalog, elsewhere, launched)
+    yield from _by_nccl(reach, matcher, levels, catalog, launched)
 
 
 def _workspace(
@@ -112,7 +118,13 @@ def _workspace(
 
 
 def _determinism_off(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, idle: Idle, launched: Launched
+    reach: Reach,
+    matcher: Matcher,
+    levels: Levels,
+    catalog: Catalog,
+    idle: Idle,
+    launched: Launched,
+    on_host: OnHost,
 ) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
     training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
@@ -122,7 +134,9 @@ def _determinism_off(
     switch = _switch(match, place, catalog)
     hardware, certain = _hardware(reach, matcher, levels)
     active = sorted(hardware & set(switch.targets))
-    assumes = switch.assumed or "finds-hardware" in match.entry.contexts
+    finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)}
+    elsewhere = all(on_host(found.module, found.site) for found in finding)
+    assumes = switch.assumed or ("finds-hardware" in match.entry.contexts and not elsewhere)
     if assumes and not certain and not active:
         usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, levels))
@@ -272,28 +286,118 @@ def _communication(
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
     started = _with_context(STARTS_COMMUNICATION, reach, matcher)
-    # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
-    decided = "hccl-deterministic" in reach.switches
     if (
         not started
         or not reach.adds_up
         or not _may_be_on(reach, "ascend", levels)
-        or decided
         or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
+        or _is_of_another(reach, catalog)
     ):
         return
     here = next((one for one in started if not elsewhere(reach, one[0])), None)
     if here is None or launched(reach, "hccl-deterministic") is not None:
         return
     place, match = here
+    # Whoever writes the variable in time has decided, whatever the value; a wrong one is a finding of its own.
+    written = reach.switches.get("hccl-deterministic")
+    if written is not None and not _is_behind(written[1], place, reach):
+        return
     rule = catalog.rules["DET605"]
     message = (
         f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"
     )
+    if written is not None:
+        message += "; here it is set after, and is read no more"
     span = place.module.sites[place.site].span
     fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
     severity = "note" if reach.alone else _warning(levels)
     yield Finding(place.module.path, span, rule.code, rule.name, severity, message, rule.remedy, ("ascend",), fix=fix)
+
+
+def mended(reach: Reach, matcher: Matcher) -> set[Place]:
+    """Where a run switches something off that it switches on again before anything computes."""
+    found, off = set[Place](), dict[str, Place]()
+    before: Place | None = None
+    for place in reach.places:
+        matches = matcher.matches(place.module, place.site)
+        sets = [(name, _given(match, value)) for match in matches for name, value in match.entry.sets.items()]
+        if _computes(matches) or (before is not None and _computes_between(before, place, matcher)):
+            off.clear()
+        for name, value in sets:
+            if value is False:
+                off[name] = place
+            elif value and name in off:
+                found.add(off.pop(name))
+        before = place
+    return found
+
+
+def _given(match: Match, value: Scalar) -> object:
+    """What a switch is set to; None where that isn't known."""
+    if not isinstance(value, str) or not value.startswith("="):
+        return value
+    argument = match.argument(value.removeprefix("="))
+    return argument.value.value if argument is not None and isinstance(argument.value, Const) else None
+
+
+def _computes(matches: Sequence[Match]) -> bool:
+    """Whether a call does more than to set switches and seeds."""
+    return any(match.entry.draws or match.entry.contexts or match.entry.rule.startswith("DET4") for match in matches)
+
+
+def _computes_between(one: Place, other: Place, matcher: Matcher) -> bool:
+    """Whether something stands between two places of one function that may compute: a call of anything but a built-in function."""
+    module = one.module
+    if other.module is not module or module.sites[one.site].function != module.sites[other.site].function:
+        return False
+    for index in range(one.site + 1, other.site):
+        if module.sites[index].kind == "call" and module.sites[index].function == module.sites[one.site].function:
+            target = matcher.target(module, index)
+            if not (isinstance(target, Ref) and target.name.startswith("builtins.")) and not matcher.matches(
+                module, index
+            ):
+                return True
+    return False
+
+
+def _by_nccl(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, launched: Launched) -> Iterator[Finding]:
+    """DET605 under align: GPUs that sum over NCCL, which takes its algorithm by the machine unless it is told."""
+    started = _with_context(BY_NCCL, reach, matcher)
+    if levels.settings.profile != "align" or not started or not reach.adds_up or not _may_be_on(reach, "cuda", levels):
+        return
+    place, match = started[0]
+    told, rule, site = reach.switches.get(NCCL), catalog.rules["DET605"], place.module.sites[place.site]
+    if launched(reach, NCCL) is not None or (told is not None and not _is_behind(told[1], place, reach)):
+        return
+    message = f"`{match.name}` starts NCCL, which picks its algorithm, and with it the order of sums, by the machine"
+    fix = Recipe("insert-before", text='<os.environ.setdefault>("NCCL_ALGO", "Ring")', applicability="unsafe")
+    yield Finding(
+        place.module.path, site.span, rule.code, rule.name, "note" if reach.alone else _warning(levels), message,
+        "Set NCCL_ALGO to `Ring` before the process group is created.", ("cuda",), fix=fix,
+    )  # fmt: skip
+
+
+def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
+    """Whether a run comes to a place after another one."""
+    return one in reach.places and other in reach.places and reach.places.index(one) > reach.places.index(other)
+
+
+def _is_of_another(reach: Reach, catalog: Catalog) -> bool:
+    """Whether a run imports a library for hardware with a back end of the same name, and none for Ascend."""
+    implied = {target for path in _modules(reach).values() for target in _implied(path, catalog)}
+    return "hpu" in implied and "ascend" not in implied
+
+
+def _implied(module: Module, catalog: Catalog) -> set[str]:
+    """The hardware that importing the libraries of a file implies."""
+    roots = {name.partition(".")[0] for name in module.facts.imports}
+    return {target for known in catalog.frameworks if not roots.isdisjoint(known.modules) for target in known.targets}
+
+
+def _modules(reach: Reach) -> dict[str, Module]:
+    """The files of the places that a run passes, by their paths, and that where it starts."""
+    passed = {place.module.path: place.module for place in reach.places}
+    return passed | {reach.entry.module.path: reach.entry.module}
 
 
 def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
@@ -350,16 +454,21 @@ def _is_asked_for(target: str, levels: Levels) -> bool:
 def _hardware(reach: Reach, matcher: Matcher, levels: Levels) -> tuple[set[str], bool]:
     """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
     they are chosen."""
-    modules = {place.module.path: place.module for place in reach.places} | {
-        reach.entry.module.path: reach.entry.module
-    }
+    modules = _modules(reach)
     said = target_of(reach.held.get(HARDWARE))
     found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
     if levels.settings.targets:
         return found & set(levels.settings.targets), bool(said)
     if not said and not any(NPU_AS_CUDA in module.facts.imports for module in modules.values()):
-        found = _named_by(reach, matcher) or found
+        found = _named_by(reach, matcher) or _implied_by(reach, matcher) or found
     return found, bool(said)
+
+
+def _implied_by(reach: Reach, matcher: Matcher) -> set[str]:
+    """The accelerators whose libraries a run's script imports, where it names no others: what helpers know of others says nothing."""
+    script = reach.entry.module
+    implied = _implied(script, matcher.catalog)
+    return implied if {DEVICES[word] for word in script.facts.mentions} <= implied else set()
 
 
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:

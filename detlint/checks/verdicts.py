@@ -151,7 +151,9 @@ class Verdicts:
             return
         if undecided:
             yield severity, "it isn't known whether it draws, and an entry point comes here whose streams are unseeded"
-        if (severity != "note" or rule.level == "align") and (reason := self._ruled_out(module, index, match)):
+        if (severity != "note" or rule.level in ("align", "compare")) and (
+            reason := self._ruled_out(module, index, match)
+        ):
             yield None, reason
             return
         if severity != "note" and (reason := self._milder.reason(module, index, match, runs, through)):

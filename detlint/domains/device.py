@@ -299,6 +299,9 @@ class Devices:
             return self.given_back(callee)
         if self.users.resolver.kinds.layer(name) is not None:
             return self._objects.made(value)
+        told = function.call(value.at).argument(-1, "device")
+        if told >= 0 and value.meaning.is_class(function, operation[1]):
+            return self.asked(value.of(told)) or UNKNOWN
         values = [value.of(at) for at in function.call(value.at).values()]
         if base >= 0 and not value.of(operation[1]).is_named:
             values.insert(0, value.of(base))
