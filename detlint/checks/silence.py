@@ -10,6 +10,7 @@ from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED,
 from detlint.checks import seeds
 from detlint.checks.backward import is_class
 from detlint.checks.documented import Documented
+from detlint.checks.fixed_data import FixedData
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
 from detlint.checks.loaded import Loaded
@@ -69,6 +70,7 @@ class Silence:
         self._untrained = untrained
         self._documented = documented
         self.placed = Placed(users)
+        self._fixed_data = FixedData(matcher, users)
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
@@ -108,6 +110,8 @@ class Silence:
             return "every run that passes here has chosen a kernel whose order is fixed"
         if match.entry.targets and "cpu" not in match.entry.targets and self.placed.is_on_host(module, index):
             return "it is handed tensors on the CPU"
+        if "draws-ahead" in match.entry.contexts and self._fixed_data.holds(module, index, match.name):
+            return "nothing draws in the data that it goes through"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
         sinks = self._matcher.sinks
