@@ -16,7 +16,6 @@ from detlint.checks.hardware import Hardware
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
 from detlint.checks.placed import Placed
-from detlint.checks.scope import target_of
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
@@ -24,6 +23,7 @@ from detlint.checks.unused import Unused
 from detlint.config import Settings
 from detlint.domains import order
 from detlint.domains.entropy import Picked
+from detlint.domains.hardware import target_of
 from detlint.domains.rows import ROWS, are_sorted
 from detlint.facts.model import SHAPES, Ref, Site, Span, branches, sites
 from detlint.model.module import Module

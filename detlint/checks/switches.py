@@ -11,8 +11,9 @@ from detlint.checks.backward import Backward, is_class
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import DEVICES, fulfilled, target_of
+from detlint.checks.scope import fulfilled
 from detlint.checks.tests import stands_in_test
+from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Ref, Span, branches, options, sites
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
