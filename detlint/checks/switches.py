@@ -14,8 +14,10 @@ from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import fulfilled
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
-from detlint.facts.model import Const, Ref, Span, branches, options, sites
+from detlint.facts.model import Const, Span, branches, options, sites
+from detlint.ir import ops as op
 from detlint.model.module import Module
+from detlint.model.places import point_of
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
 
@@ -344,16 +346,20 @@ def _computes(matches: Sequence[Match]) -> bool:
 
 
 def _computes_between(one: Place, other: Place, matcher: Matcher) -> bool:
-    """Whether something stands between two places of one function that may compute: a call of anything but a built-in function."""
-    module = one.module
-    if other.module is not module or module.sites[one.site].function != module.sites[other.site].function:
+    """Whether something stands between two places of one function that may compute: a call of anything but a built-in function that the
+    catalog doesn't know, or a product."""
+    points = [point_of(matcher.resolver, place.module, place.module.sites[place.site]) for place in (one, other)]
+    first, last = points
+    if first is None or last is None or one.module is not other.module or first.function.number != last.function.number:
         return False
-    for index in range(one.site + 1, other.site):
-        if module.sites[index].kind == "call" and module.sites[index].function == module.sites[one.site].function:
-            target = matcher.target(module, index)
-            if not (isinstance(target, Ref) and target.name.startswith("builtins.")) and not matcher.matches(
-                module, index
-            ):
+    function = first.function
+    known = {place.module.sites[place.site].span.place for place in (one, other)}
+    for at, operation in function.each(op.CALL, op.BINARY):
+        if first.at < at < last.at and function.spans[at] not in known:
+            if operation[0] == op.BINARY and function.strings[operation[1]] == "@":
+                return True
+            callee = function.ops[operation[1]] if operation[0] == op.CALL else (op.END,)
+            if operation[0] == op.CALL and not (callee[0] == op.LOAD and function.names[callee[1]].slot < 0):
                 return True
     return False
 
