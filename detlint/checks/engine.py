@@ -20,6 +20,7 @@ from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sums import Sums
+from detlint.checks.switched_again import switched_again
 from detlint.checks.told import finding
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
@@ -152,7 +153,7 @@ class Engine:
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
-            reach.spared |= switches.mended(reach, self.matcher)
+            reach.spared |= switched_again(reach, self.matcher)
         return found, idle
 
     def told(self, reach: Reach) -> list[Finding]:

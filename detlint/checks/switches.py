@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final, Literal
 
-from detlint.catalog import HARDWARE, Catalog, Recipe, Rule, Scalar, Switch
+from detlint.catalog import HARDWARE, Catalog, Recipe, Rule, Switch
 from detlint.checks.backward import Backward, is_class
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import case_of, level
@@ -15,9 +15,7 @@ from detlint.checks.scope import fulfilled
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Span, branches, options, sites
-from detlint.ir import ops as op
 from detlint.model.module import Module
-from detlint.model.places import point_of
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
 
@@ -312,56 +310,6 @@ def _communication(
     fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
     severity = _severity(backward, rule, place.module, idle=reach.alone)
     yield Finding(place.module.path, span, rule.code, rule.name, severity, message, rule.remedy, ("ascend",), fix=fix)
-
-
-def mended(reach: Reach, matcher: Matcher) -> set[Place]:
-    """Where a run switches something off that it switches on again before anything computes."""
-    found, off = set[Place](), dict[str, Place]()
-    before: Place | None = None
-    for place in reach.places:
-        matches = matcher.matches(place.module, place.site)
-        sets = [(name, _given(match, value)) for match in matches for name, value in match.entry.sets.items()]
-        if _computes(matches) or (before is not None and _computes_between(before, place, matcher)):
-            off.clear()
-        for name, value in sets:
-            if value is False:
-                off[name] = place
-            elif value and name in off:
-                found.add(off.pop(name))
-        before = place
-    return found
-
-
-def _given(match: Match, value: Scalar) -> object:
-    """What a switch is set to; None where that isn't known."""
-    if not isinstance(value, str) or not value.startswith("="):
-        return value
-    argument = match.argument(value.removeprefix("="))
-    return argument.value.value if argument is not None and isinstance(argument.value, Const) else None
-
-
-def _computes(matches: Sequence[Match]) -> bool:
-    """Whether a call does more than to set switches and seeds."""
-    return any(match.entry.draws or match.entry.contexts or match.entry.rule.startswith("DET4") for match in matches)
-
-
-def _computes_between(one: Place, other: Place, matcher: Matcher) -> bool:
-    """Whether something stands between two places of one function that may compute: a call of anything but a built-in function that the
-    catalog doesn't know, or a product."""
-    points = [point_of(matcher.resolver, place.module, place.module.sites[place.site]) for place in (one, other)]
-    first, last = points
-    if first is None or last is None or one.module is not other.module or first.function.number != last.function.number:
-        return False
-    function = first.function
-    known = {place.module.sites[place.site].span.place for place in (one, other)}
-    for at, operation in function.each(op.CALL, op.BINARY):
-        if first.at < at < last.at and function.spans[at] not in known:
-            if operation[0] == op.BINARY and function.strings[operation[1]] == "@":
-                return True
-            callee = function.ops[operation[1]] if operation[0] == op.CALL else (op.END,)
-            if operation[0] == op.CALL and not (callee[0] == op.LOAD and function.names[callee[1]].slot < 0):
-                return True
-    return False
 
 
 def _by_nccl(
