@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property
+from itertools import chain
 from typing import Final
 
 from detlint.db import Memo
@@ -132,7 +133,21 @@ class Devices:
         return first or together(self.where(one) for one in values)  # "cuda:" + str(rank)
 
     def _display(self, value: Value, operation: Op) -> Where:
-        return join(self.where(value.of(at)) for at in value.function.values(value.at))
+        values = [value.of(at) for at in value.function.values(value.at)]
+        return join(map(self.where, chain(values, self._filled(value))))
+
+    def _filled(self, value: Value) -> Iterator[Value]:
+        """What is put into a list later, by the names that keep it: `rows.append(row)`."""
+        for use in value.function.users[value.at]:
+            operation = value.function.ops[use.op]
+            reads = value.meaning.code.reads(value.function.binding(operation[1])) if operation[0] == op.STORE else ()
+            for function, read in reads:
+                for asked in function.users[read]:
+                    taken = function.ops[asked.op]
+                    fills = taken[0] == op.ATTR and function.strings[taken[2]] in self.catalog.fills
+                    for call in function.users[asked.op] if fills else ():
+                        given = function.call(call.op).values() if function.ops[call.op][0] == op.CALL else ()
+                        yield from (Value(value.meaning, function, at) for at in given)
 
     def _item(self, value: Value, operation: Op) -> Where:
         base, key = self._kept_once(value.of(operation[1])), value.function.constant(operation[2])

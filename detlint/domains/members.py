@@ -43,7 +43,7 @@ class Members:
         if "::" in kind:
             return self.of_object(kind, word, base)
         options = [*self._options(base, word)]
-        return NOWHERE.union(*options) if options else self._devices.where(base)
+        return NOWHERE.union(*options) if options else self._devices.where(base) or UNKNOWN
 
     def of_object(self, name: str, word: str, own: Value) -> Where:
         """Where an attribute of an object lies.
