@@ -27,17 +27,14 @@ STREAMS = frozenset({
     "monai",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
-
 HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
-
 OPEN_SEED = "DET107"
 """The rule of what has a seed of its own, and is given none."""
 TRANSFORM = "DET301"
 """The rule of random transforms."""
 SHUFFLED = "DET302"
 """The rule of data in random order."""
-
 UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 
