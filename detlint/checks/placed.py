@@ -5,6 +5,8 @@ What isn't known is the accelerator in a file that runs pass; elsewhere the call
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from detlint.catalog import Entry
 from detlint.checks.match import Match
 from detlint.domains.device import Devices
@@ -37,7 +39,8 @@ class Placed:
             return self._devices.at(meaning, Place(place.function, base)) if base >= 0 else UNKNOWN
         if parameter == "device" and makes:
             return self._devices.at(meaning, place)
-        signature = [name for name, _ in self._users.resolver.catalog.signatures.get(match.name, ())]
+        names = (name for name, _ in self._users.resolver.catalog.signatures.get(match.name, ()))
+        signature = [*takewhile(lambda name: not name.startswith("*"), names)]  # the others only by name
         position = signature.index(parameter) if parameter in signature else -1
         told = place.function.call(place.at).argument(position, parameter)
         return self._devices.asked(Value(meaning, place.function, told)) if told >= 0 else NOWHERE
