@@ -30,7 +30,7 @@ from detlint.domains.where import (
 )
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.places import Place
 from detlint.ir.records import GENERATOR
 from detlint.ir.uses import Op
