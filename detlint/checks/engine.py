@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from detlint import counters
 from detlint.catalog import Catalog
-from detlint.checks import keys, library, seeds, switches, workers
+from detlint.checks import kernels, keys, library, seeds, switches, workers
 from detlint.checks.alone import Alone
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
@@ -194,6 +194,8 @@ class Engine:
             strict = self.settings.library == "strict"
             found += library.findings(module, self.matcher, self._drawing, strict, is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
+        if kernels.CODE in self.on:
+            found += self.verdicts.kernels.findings(module)
         at_sites = [*self._sites(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
@@ -229,7 +231,8 @@ class Engine:
                     *_, (severity, _) = self.verdicts.of(module, index, match, runs)
                     if severity is not None:
                         rule, active = self.catalog.rules[match.entry.rule], self.matcher.active(module)
-                        yield finding(module, module.sites[index], match, rule, severity, active, self.settings)
+                        found = finding(module, module.sites[index], match, rule, severity, active, self.settings)
+                        yield self.verdicts.kernels.told(found, module, index, match)
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)

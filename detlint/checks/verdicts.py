@@ -14,6 +14,7 @@ from detlint.checks.documented import Documented
 from detlint.checks.exact import Exact
 from detlint.checks.finding import Severity, at_most
 from detlint.checks.frozen import Frozen
+from detlint.checks.kernels import KernelRules
 from detlint.checks.kin import Kin
 from detlint.checks.leftover import Leftover
 from detlint.checks.levels import Judgement, Levels, is_class
@@ -80,6 +81,7 @@ class Verdicts:
         self._leftover = Leftover(matcher, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.may_train_in)
         self._device_tests = device_tests
+        self.kernels = KernelRules(matcher, users)
         self._never: Memo[bool] = Memo(users.db)
         self._always: Memo[bool] = Memo(users.db)
         self._steady: Memo[bool] = Memo(users.db)
@@ -140,6 +142,9 @@ class Verdicts:
         if (severity != "note" or rule.level == "align") and (reason := self._ruled_out(module, index, match)):
             yield None, reason
             return
+        if not self.kernels.is_sure(module, index, match):
+            severity = at_most(severity, "warning")
+            yield severity, "what numbers it adds isn't known, so at most a warning"
         if severity != "note" and (reason := self._milder.reason(module, index, match, runs, through)):
             severity = "note"
             yield severity, reason
@@ -224,7 +229,7 @@ class Verdicts:
         """Why what would be told is no finding after all, by what is asked of the whole program; "" where it may be one."""
         if test := self._device_tests.excluded(module, index, match):
             return f"`{test}` keeps runs from it on the hardware that it is about"
-        if reason := self._constants.rule_out(module, index, match):
+        if reason := self._constants.rule_out(module, index, match) or self.kernels.ruled_out(module, index, match):
             return reason
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, or no more than two at a time, which give the same in any order"
