@@ -14,6 +14,7 @@ from detlint.facts.model import Span
 from detlint.facts.yaml_text import decoded, encoding_of, is_yaml, lines_of
 from detlint.files import read
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
+from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import parsable
 
 
@@ -57,6 +58,11 @@ class Source:
     def yaml(self) -> bool:
         """Whether it is a YAML file."""
         return is_yaml(self._path)
+
+    @property
+    def cpp(self) -> bool:
+        """Whether it is C++."""
+        return is_cpp(self._path)
 
     @cached_property
     def data(self) -> bytes:

@@ -513,6 +513,8 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Those that put one value in another's place, if that is still there."""
     atomic_references: tuple[str, ...] = ()
     """Types whose methods are atomic."""
+    bits: tuple[str, ...] = ()
+    """What gives the bits of a floating-point number as a whole one."""
     modes: tuple[str, ...] = ()
     """Functions that have later copies of a type add."""
     whole: tuple[str, ...] = ()

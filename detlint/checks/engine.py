@@ -18,6 +18,7 @@ from detlint.checks.mended import Mended
 from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
+from detlint.checks.sources import SourceRules
 from detlint.checks.sums import Sums
 from detlint.checks.told import finding
 from detlint.checks.unnamed import Unnamed
@@ -118,6 +119,7 @@ class Engine:
             Settled(users, documents),
             root,
         )
+        self.sources = SourceRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
@@ -204,6 +206,10 @@ class Engine:
             keyed = self.keys.findings(module)
             found += [finding.with_severity("note") for finding in keyed] if behind else keyed
         return self._selected([*at_sites, *found]), varies, is_open
+
+    def judge_source(self, path: str) -> list[Finding]:
+        """The findings in a source of C++."""
+        return self._selected([*self.sources.findings(path)] if kernels.CODE in self.on else [])
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]

@@ -12,8 +12,10 @@ from detlint import counters, marks
 from detlint.db import Database
 from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
+from detlint.ir.cpp import lower
 from detlint.ir.words import Words, hash_of
 from detlint.marks import Noted
+from detlint.sources.cpp_text import is_cpp
 
 MANY: Final = 512
 """So often a file is taken to say a name whose code isn't there."""
@@ -49,6 +51,8 @@ class Index:
         self._table: dict[int, array[int]] | None = None
         """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
+        self._sources: dict[str, Code | None] = {}
+        """Files of C++ -> their IR."""
         self._db = db
         self.sought: Noted[tuple[str, str]] = Noted(db, marks.saying)
         """How the paths begin of the files that words were looked for in, and the words."""
@@ -60,6 +64,14 @@ class Index:
     def yaml(self, path: str) -> bytes | None:
         """The bytes of a YAML file; None for any other, and for one that can't be read."""
         return counters.looked_through(self._bytes(path)) if is_yaml(path) else None
+
+    def source(self, path: str) -> Code | None:
+        """The IR of a source in C++; None for any other file, and for one that can't be read."""
+        if path not in self._sources:
+            data = counters.looked_through(self._bytes(path)) if is_cpp(path) else None
+            ir = lower(data) if data is not None else None
+            self._sources[path] = Code(ir) if ir is not None else None
+        return self._sources[path]
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that have a name, in order, found one by one."""

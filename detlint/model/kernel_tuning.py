@@ -85,7 +85,9 @@ class Tuning:
                 constant = place.function.constant(place.function.meant(value))
                 unknown = constant is UNKNOWN
                 # What isn't written out may be another value each time that it is made.
-                given.setdefault(name, []).extend([f"{number}?", f"{number}!"] if unknown and repeated else [repr(constant)])
+                given.setdefault(name, []).extend(
+                    [f"{number}?", f"{number}!"] if unknown and repeated else [repr(constant)]
+                )
         return frozenset(name for name, values in given.items() if len({*values}) > 1 or len(values) < len(made))
 
     def _told(self, place: Place) -> Iterator[tuple[str, int]]:
