@@ -19,6 +19,7 @@ from detlint.model.kernel_tuning import Tuned, Tuning, races
 from detlint.model.kernels import Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
+from detlint.model.sources import Atomic, atomics_of, written
 from detlint.model.uses import Users
 
 CODE: Final = "DET409"
@@ -43,9 +44,13 @@ class KernelRules:
 
     def ruled_out(self, module: Module, index: int, match: Match) -> str:
         """Why what adds atomically is no finding; "" where it may be one."""
-        if not match.entry.adds:
-            return ""
-        found = self._at(module, index)
+        if match.entry.compiles:
+            return (
+                ""
+                if self._compiled(module, index, match)
+                else "no source that is written out here adds floating-point numbers"
+            )
+        found = self._at(module, index) if match.entry.adds else None
         if found is None:
             return ""
         meaning, function, call = found
@@ -58,6 +63,8 @@ class KernelRules:
 
     def is_sure(self, module: Module, index: int, match: Match) -> bool:
         """Whether what adds atomically surely adds floating-point numbers."""
+        if match.entry.compiles:
+            return any(atomic.numbers == FLOATS for atomic in self._compiled(module, index, match))
         found = self._at(module, index) if match.entry.adds else None
         if found is None:
             return not match.entry.adds
@@ -68,10 +75,26 @@ class KernelRules:
 
     def told(self, finding: Finding, module: Module, index: int, match: Match) -> Finding:
         """A finding with the calls that launch the kernel in which it stands."""
+        if match.entry.compiles:
+            atomics = self._compiled(module, index, match)
+            text = f"`{atomics[0].name}` in `{atomics[0].place.function.name}`, in line {atomics[0].line} of this text"
+            return structs.replace(finding, steps=(Step(module.path, finding.span, text),)) if atomics else finding
         found = self._at(module, index) if match.entry.adds else None
         return (
             structs.replace(finding, steps=tuple(self._launches(found[0], found[1]))) if found is not None else finding
         )
+
+    def _compiled(self, module: Module, index: int, match: Match) -> list[Atomic]:
+        """What adds atomically in the sources that a call is handed as texts."""
+        found = self._at(module, index)
+        if found is None:
+            return []
+        _, function, call = found
+        words = [word for word, _ in self._matcher.catalog.signatures.get(match.name, ())]
+        given = function.call(call)
+        values = [given.argument(words.index(word) if word in words else -1, word) for word in match.entry.compiles]
+        texts = dict.fromkeys(text for value in values if value >= 0 for text in written(function, value))
+        return [atomic for text in texts for atomic in atomics_of(self.kernels.terms, text)]
 
     def _launches(self, meaning: Meaning, function: Function) -> Iterator[Step]:
         for launch in self.kernels.launches(meaning, function)[:MOST_STEPS]:

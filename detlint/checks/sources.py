@@ -12,8 +12,6 @@ from detlint.checks.match import Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span
 from detlint.ir import ops as op
-from detlint.ir.code import Code
-from detlint.ir.cpp import lower
 from detlint.model.kernel_numbers import FLOATS, Terms
 from detlint.model.sources import Atomic, Source
 from detlint.model.uses import Users
@@ -38,11 +36,6 @@ class SourceRules:
         source = Source(self._terms, code, self._users.index, path)
         for atomic in source.atomics():
             yield self._finding(source, atomic)
-
-    def in_text(self, text: str) -> list[Atomic]:
-        """What adds atomically in a source that stands in a text."""
-        ir = lower(text.encode("utf-8", "replace"))
-        return [*Source(self._terms, Code(ir)).atomics()] if ir is not None else []
 
     def _finding(self, source: Source, atomic: Atomic) -> Finding:
         rule = self._matcher.catalog.rules[CODE]

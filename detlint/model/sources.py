@@ -12,13 +12,16 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
+from detlint.ir.cpp import lower
 from detlint.ir.places import Place
 from detlint.ir.records import LAMBDA
 from detlint.model.index import Index
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
-from detlint.sources.cpp_text import is_cpp
+from detlint.sources.cpp_text import is_cpp, may_add
 
+DEEPEST: Final = 4
+"""So many names may stand for one another."""
 MOST_CALLERS: Final = 40
 """So many functions are followed back to what Python may call."""
 _EXPORTS: Final = frozenset({"def", "impl", "def_submodule"})
@@ -35,6 +38,29 @@ class Atomic(NamedTuple):
     name: str
     """As it is called."""
     numbers: Numbers
+
+    @property
+    def line(self) -> int:
+        """In which line of its source it stands."""
+        return self.place.function.span(self.place.at)[0]
+
+
+def written(function: Function, value: int, depth: int = 0) -> Iterator[str]:
+    """The texts of which a value is made, also by names."""
+    for at in function.made_of(value) if depth < DEEPEST else ():
+        constant, operation = function.constant(at), function.ops[at]
+        if isinstance(constant, str):
+            yield constant
+        elif operation[0] == op.LOAD and function.binding(operation[1]).owner != function.number:
+            for around, stored in function.code.stores(function.binding(operation[1])):
+                if around.ops[stored][0] == op.STORE:
+                    yield from written(around, around.ops[stored][2], depth + 1)
+
+
+def atomics_of(terms: Terms, text: str) -> list[Atomic]:
+    """What adds atomically in a source that stands alone."""
+    ir = lower(text.encode("utf-8", "replace")) if may_add(text.encode("utf-8", "replace")) else None
+    return [*Source(terms, Code(ir)).atomics()] if ir is not None else []
 
 
 class Source:
