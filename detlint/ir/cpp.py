@@ -8,9 +8,10 @@ Functions, classes, loops and tests become the same ops as Python's. What C++ ha
 - `kernel<<<grid, block>>>(x)` calls a `BINARY "<<<"` of the kernel and a tuple;
 - `__global__` and its like are decorators;
 - a macro that heads a block, `CUDA_KERNEL_LOOP(i, n) {`, is a loop over what its call gives; `#if` keeps all that it has;
-- inline assembler calls `asm` with its text and operands.
+- inline assembler calls `asm` with its text and operands;
+- `#include "a.h"` is an `IMPORT` of that path, `#define N 4` a variable, `#define F(x) ...` a function with the decorator `#define`.
 
-Nothing is preprocessed: a macro is a name.
+Nothing is preprocessed: a macro is a name where it is used, and may be any of those that are defined for it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,21 @@ from detlint.ir.records import CLASS, EITHER, FUNCTION, MODULE, FileIR
 if TYPE_CHECKING:  # a run that meets no such file doesn't load it
     from tree_sitter import Node, Parser
 
-SUFFIXES: Final = (".cu", ".cuh", ".cpp", ".cc", ".cxx", ".hip", ".asc")
-"""How the files end that are read as C++."""
+MACRO: Final = "#define"
+"""The decorator of what a macro stands for."""
+_LITERALS: Final = frozenset({"number_literal", "string_literal", "raw_string_literal"})
+WORDS: Final = (
+    b"tomicAdd",
+    b"tomicSub",
+    b"tomicCAS",
+    b"fetch_add",
+    b"SetAtomic",
+    b"atomic_add",
+    b"red.",
+    b"atom.",
+    b"red_add",
+)
+"""One of these is in what adds atomically."""
 MOST: Final = 1 << 21
 """Bytes: what is longer is generated."""
 _ATTRIBUTES: Final = (b"__aicore__", b"__forceinline__", b"C10_HOST_DEVICE", b"__mix__")
@@ -71,6 +85,16 @@ def comments(text: bytes) -> Iterator[tuple[str, int, int]]:
         if node.type == "comment":
             yield text_of(node), node.start_point[0] + 1, node.start_point[1]
         waiting += node.children[::-1]
+
+
+def _parsed(text: str) -> Node:
+    """The tree of a text that is a part of a source."""
+    return _parser().parse(text.encode("utf-8", "replace")).root_node
+
+
+def may_be_kept(text: str) -> bool:
+    """Whether what a macro stands for may matter: what it calls to add."""
+    return any(word.decode() in text for word in WORDS)
 
 
 class _Waiting(NamedTuple):
@@ -125,8 +149,38 @@ class _Lowering(Expressions):
             self.block(node)
         elif kind in _STATEMENTS:
             _STATEMENTS[kind](self, node)
-        elif kind not in ("comment", "using_declaration") and not kind.startswith("preproc_"):
+        elif kind not in ("comment", "using_declaration", "preproc_call", "preproc_directive"):
             self.value(node)
+
+    def include(self, node: Node) -> None:
+        path = node.child_by_field_name("path")
+        if path is not None and path.type == "string_literal":
+            self.f.put((op.IMPORT, self.file.string(text_of(path).strip('"')), 0, 0), place_of(node))
+
+    def constant(self, node: Node) -> None:
+        """`#define N 4`"""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        parsed = _parsed(f"auto x = {text_of(value).strip()};") if value is not None else None
+        begins = parsed.descendant_for_byte_range(9, 10) if parsed is not None and not parsed.has_error else None
+        if name is not None and begins is not None and begins.type in _LITERALS:
+            self.f.store(text_of(name), self.value(begins), place_of(node))  # type: ignore[arg-type]
+
+    def macro(self, node: Node) -> None:
+        """`#define F(x) ...`"""
+        name, given, value = map(node.child_by_field_name, ("name", "parameters", "value"))
+        text = text_of(value).replace("\\\n", " ") if value is not None else ""
+        parsed = _parsed(f"void f() {{ {text}; }}") if may_be_kept(text) else None
+        body = parsed.named_children[0] if parsed is not None and parsed.named_children else None
+        if name is None or given is None or body is None:
+            return
+        made = Builder(self.file, FUNCTION, text_of(name), node.start_point[0] + 1, self.f)
+        for parameter in given.named_children:
+            made.parameter(_Parameter(text_of(parameter), *place_of(parameter)), EITHER, -1, -1)  # type: ignore[arg-type]
+        self.later(made, body)
+        value_of = self.f.put(
+            (op.FUNCTION, made.number, 1, self.f.put(self.f.load(MACRO), place_of(node))), place_of(node)
+        )
+        self.f.store(made.name, value_of, place_of(node))  # type: ignore[arg-type]
 
     def conditional(self, node: Node) -> None:
         condition, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
@@ -331,6 +385,9 @@ _STATEMENTS: Final = {
     "type_definition": _Lowering.typedef,
     "template_declaration": _Lowering.templated,
     "function_definition": _Lowering.define,
+    "preproc_include": _Lowering.include,
+    "preproc_def": _Lowering.constant,
+    "preproc_function_def": _Lowering.macro,
     "class_specifier": _Lowering.define_class,
     "struct_specifier": _Lowering.define_class,
 }

@@ -6,13 +6,14 @@ parameters; a type that isn't known is as likely as not of floating-point number
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
-from detlint.ir.cpp import lower
+from detlint.ir.cpp import MACRO, lower
 from detlint.ir.places import Place
 from detlint.ir.records import LAMBDA
 from detlint.model.index import Index
@@ -22,6 +23,7 @@ from detlint.sources.cpp_text import is_cpp, may_add
 
 DEEPEST: Final = 4
 """So many names may stand for one another."""
+MOST_INCLUDED: Final = 40
 MOST_CALLERS: Final = 40
 """So many functions are followed back to what Python may call."""
 _EXPORTS: Final = frozenset({"def", "impl", "def_submodule"})
@@ -63,6 +65,20 @@ def atomics_of(terms: Terms, text: str) -> list[Atomic]:
     return [*Source(terms, Code(ir)).atomics()] if ir is not None else []
 
 
+def is_macro(function: Function) -> bool:
+    """Whether a function is what a macro stands for."""
+    around = function.parent
+    return around is not None and any(around.dotted(value) == MACRO for value in function.decorators)
+
+
+def _parameters(function: Function, value: int) -> Iterator[int]:
+    """The parameters of which a value is made."""
+    for at in sorted(function.made_of(value)):
+        given = function.given(at)
+        if given is not None and given[0] is function:
+            yield given[1]
+
+
 class Source:
     """One source, to be asked.
 
@@ -80,7 +96,7 @@ class Source:
     def atomics(self) -> Iterator[Atomic]:
         """The places that add atomically, and not surely whole numbers, to what others add to as well."""
         for function in self.code.functions():
-            for at, _ in function.each(op.CALL):
+            for at, _ in function.each(op.CALL) if not is_macro(function) else ():
                 name = self.called(function, at)
                 found = self._atomic(function, at, name)
                 if found is not None and found != WHOLE:
@@ -105,8 +121,11 @@ class Source:
             return self._chosen(function, at)
         if self.terms.has("swaps", name) and len(given) > 2 and not self.terms.has("atomics", function.name):
             return FLOATS if self._adds_floats(function, given[2]) else None
-        if not self.terms.has("atomics", name) or not given:
+        if not given:
             return None
+        if not self.terms.has("atomics", name):
+            taken = self.macro(name, len(given))
+            return self._added(function, at, [given[n] for n in taken[0]], given[taken[1]]) if taken is not None else None
         if function.called_on(at) >= 0 and len(given) < 3 and not self._is_qualified(function, at):
             place, added = [function.called_on(at)], given[0]
             if self.values.of(function, place[0]) == OPEN and not self._is_reference(function, place[0]):
@@ -115,6 +134,10 @@ class Source:
             place, added = [given[0]], given[1]
         else:
             return None
+        return self._added(function, at, place, added)
+
+    def _added(self, function: Function, at: int, place: Sequence[int], added: int) -> Numbers:
+        """What numbers are added to a place; whole ones also where only one thread adds to it."""
         into, of = self.values.of(function, place[0]), self.values.of(function, added)
         found = WHOLE if WHOLE in (into, of) else into or of
         alone = Writers(self.values, threads=True).is_alone(function, at, place)
@@ -161,6 +184,56 @@ class Source:
         bits = any(function.ops[at][0] == op.CALL and self.terms.has("bits", self.called(function, at)) for at in made)
         sums = (at for at in made if function.ops[at][0] in (op.BINARY, op.AUGMENT))
         return bits and any(function.strings[function.ops[at][1]] == "+" for at in sums)
+
+    # -- what other files say ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def included(self) -> list[Source]:
+        """This source, and what it includes that is there."""
+        found, waiting, index = {self.path: self}, [self], self._index
+        for source in waiting if index is not None else ():  # grows meanwhile
+            for _, operation in source.code.module.each(op.IMPORT):
+                path = self._found(source.path, source.code.strings[operation[1]])
+                new = path and path not in found and len(found) < MOST_INCLUDED
+                code = index.source(path) if index is not None and new else None
+                if code is not None:
+                    found[path] = Source(self.terms, code, None, path)
+                    waiting.append(found[path])
+        return [*found.values()]
+
+    def _found(self, path: str, name: str) -> str:
+        """The file of the program that another one includes: beside it, or below a folder above; "" for none."""
+        folder = os.path.dirname(path)
+        while self._index is not None and len(folder) > 1:
+            for inner in ("", "include", "csrc", "src"):
+                found = os.path.normpath(os.path.join(folder, inner, name))
+                if self._index.has(found):
+                    return found
+            folder = os.path.dirname(folder)
+        return ""
+
+    def macro(self, name: str, count: int, depth: int = 0) -> tuple[list[int], int] | None:
+        """Of a macro that adds atomically: which of what it is handed tells the place, and which is added."""
+        for source in self.included if depth < DEEPEST else ():
+            for function in source.code.by_name.get(name, ()):
+                if is_macro(function) and len(function.header.parameters) == count:
+                    found = source.expanded(self, function, depth)
+                    if found is not None:
+                        return found
+        return None
+
+    def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
+        """The same of what a macro stands for."""
+        for at, _ in function.each(op.CALL):
+            name, given = self.called(function, at), function.call(at).positional
+            inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
+            if inner is None or len(given) < 2:
+                continue
+            place = [n for number in inner[0] for n in _parameters(function, given[number])]
+            added = [*_parameters(function, given[inner[1]])]
+            if place and added:
+                return [*dict.fromkeys(place)], added[0]
+        return None
 
     # -- templates --------------------------------------------------------------------------------------------------
 
@@ -243,7 +316,7 @@ class Source:
             for source in self.others(name) if len(names) <= MOST_CALLERS else ():
                 for place in source.reads(name):
                     around = source.outermost(place.function)
-                    given = source.given_out(place)
+                    given = [*source.given_out(place)]
                     found.update(dict.fromkeys(given))
                     if not given and around.number and around.name not in names:
                         names.append(around.name)
@@ -292,9 +365,19 @@ class _Values(Values):
         operation = function.ops[at]
         if found != OPEN or function.names[operation[1]].slot >= 0:
             return found
-        return (
-            self._dispatched(function) if not self._is_field(function, at) else self._field(function.text(operation[1]))
-        )
+        name = function.text(operation[1])
+        if self._is_field(function, at):
+            return self._field(name)
+        return self._defined(name) or self._dispatched(function)
+
+    def _defined(self, name: str) -> Numbers:
+        """What a constant is that a file defines which the source includes."""
+        for source in self._source.included[1:]:
+            top = source.code.module
+            for slot in top.slots.get(name, ()):
+                values = [o[2] for _, o in top.each(op.STORE) if o[1] == slot and top.ops[o[2]][0] == op.CONST]
+                return joined(source.values.of(top, value) for value in values) if values else OPEN
+        return OPEN
 
     def _attribute(self, function: Function, at: int, depth: int) -> Numbers:
         return super()._attribute(function, at, depth) or self._field(function.strings[function.ops[at][2]])
@@ -328,8 +411,9 @@ class _Values(Values):
     def _field(self, name: str) -> Numbers:
         """What a field is, by the one type that classes of the source declare it with."""
         kinds = [
-            self.of(body, operation[2])
-            for body in self._source.code.functions()
+            source.values.of(body, operation[2])
+            for source in self._source.included
+            for body in source.code.functions()
             if body.is_class
             for _, operation in body.each(op.ANNOTATE)
             if body.text(operation[1]) == name

@@ -5,20 +5,9 @@ from __future__ import annotations
 import os
 from typing import Final
 
-SUFFIXES: Final = (".cu", ".cuh", ".hip", ".cpp", ".asc")
-WORDS: Final = (
-    b"tomicAdd",
-    b"tomicSub",
-    b"tomicCAS",
-    b"fetch_add",
-    b"SetAtomic",
-    b"atomic_add",
-    b"red.",
-    b"atom.",
-    b"red_add",
-    b"detlint",
-)
-"""One of these is in each source that adds atomically, or that has a comment for detlint."""
+from detlint.ir.cpp import WORDS
+
+SUFFIXES: Final = (".cu", ".cuh", ".hip", ".cpp", ".h", ".hpp", ".asc")
 
 
 def is_cpp(path: str | os.PathLike[str]) -> bool:
@@ -28,4 +17,4 @@ def is_cpp(path: str | os.PathLike[str]) -> bool:
 
 def may_add(data: bytes) -> bool:
     """Whether a source may add atomically, or has a comment for detlint."""
-    return any(word in data for word in WORDS)
+    return b"detlint" in data or any(word in data for word in WORDS)
