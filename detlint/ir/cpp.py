@@ -204,6 +204,20 @@ class _Lowering(Expressions):
             self.value(update)
         self.f.put((op.END,), place)
 
+    def at_least_once(self, node: Node) -> None:
+        """`do { } while (test)`: as a macro's block, `while (0)`, it is no loop. Whether another one goes on isn't known."""
+        body, place, test = node.child_by_field_name("body"), place_of(node), node.child_by_field_name("condition")
+        if body is not None and test is not None and text_of(test).strip("() ") in ("0", "false"):
+            self.loops.append(False)
+            self.statement(body)
+            self.loops.pop()
+            return
+        self.f.put((op.WHILE,), place)
+        self.f.put((op.UNTIL, self.f.put(self.f.load(".again"), place)), place)
+        self.body(node)
+        self.value_or(test, None)
+        self.f.put((op.END,), place)
+
     def body(self, node: Node) -> None:
         """That of a loop."""
         body = node.child_by_field_name("body")
@@ -373,7 +387,7 @@ _STATEMENTS: Final = {
     "if_statement": _Lowering.conditional,
     "for_statement": _Lowering.loop,
     "while_statement": _Lowering.loop,
-    "do_statement": _Lowering.loop,
+    "do_statement": _Lowering.at_least_once,
     "for_range_loop": _Lowering.each,
     "switch_statement": _Lowering.switch,
     "break_statement": _Lowering.leaves,
