@@ -168,13 +168,18 @@ class Values:
         around = function if owner == function.number else function.code.function(owner)
         if declared := self.declared(around, home, depth):
             return declared
+        if self._is_template(function, slot):
+            return self.of_template(function, at)
         if owner == function.number and (stored := function.stored(at)) is not None:
             return self._all(function, stored, depth)
         stores = function.code.stores(function.binding(slot)) if home >= 0 else ()
         places = [Place(f, f.ops[n][2]) for f, n in stores if f.ops[n][0] == op.STORE]
-        if any(p.function.ops[p.at][0] == op.TYPE_PARAMETER for p in places):
-            return self.of_template(function, at)
         return joined(self.of(f, value, depth) for f, value in places) if places else OPEN
+
+    def _is_template(self, function: Function, slot: int) -> bool:
+        """Whether a name is a parameter of a template."""
+        stores = function.code.stores(function.binding(slot)) if function.names[slot].slot >= 0 else ()
+        return any(f.ops[n][0] == op.STORE and f.ops[f.ops[n][2]][0] == op.TYPE_PARAMETER for f, n in stores)
 
     def declared(self, function: Function, slot: int, depth: int = 0) -> Numbers:
         """What a variable is by the type that it is declared with."""
@@ -230,6 +235,8 @@ class Values:
         name = self.named(function, call.callee)
         first = call.positional[0] if call.positional else -1
         told = next((value for word, value in call.named.items() if word in _TYPE_WORDS), -1)
+        if self._is_cast(function, call.callee, name) and first >= 0 and self._is_whole_constant(function, first):
+            return WHOLE
         if found := terms.of_type(name):  # a cast
             return found
         if any(terms.has(key, name) for key in ("typed", "typed_whole", "like", "first")):
@@ -247,6 +254,15 @@ class Values:
             if kind:
                 return kind
         return self._method(function, at, first, told, depth)
+
+    def _is_cast(self, function: Function, callee: int, name: str) -> bool:
+        """Whether a call of something makes a number of another one: `float(1)`, `T(1)`, `static_cast<T>(1)`."""
+        operation = function.ops[callee]
+        template = operation[0] == op.LOAD and self._is_template(function, operation[1])
+        return template or operation[0] == op.ITEM or bool(self.terms.of_type(name))
+
+    def _is_whole_constant(self, function: Function, value: int) -> bool:
+        return self._constant(function.constant(value)) == WHOLE and not isinstance(function.constant(value), str)
 
     def _made(self, function: Function, name: str, given: Sequence[int], told: int, depth: int) -> Numbers:
         """What a call gives that may be told a type: else what it gives by itself, or what it is given."""

@@ -125,7 +125,9 @@ class Source:
             return None
         if not self.terms.has("atomics", name):
             taken = self.macro(name, len(given))
-            return self._added(function, at, [given[n] for n in taken[0]], given[taken[1]]) if taken is not None else None
+            return (
+                self._added(function, at, [given[n] for n in taken[0]], given[taken[1]]) if taken is not None else None
+            )
         if function.called_on(at) >= 0 and len(given) < 3 and not self._is_qualified(function, at):
             place, added = [function.called_on(at)], given[0]
             if self.values.of(function, place[0]) == OPEN and not self._is_reference(function, place[0]):
