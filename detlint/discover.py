@@ -13,16 +13,16 @@ import msgspec
 
 from detlint import patterns
 from detlint.config import Config
-from detlint.facts.yaml_text import SUFFIXES as YAML
 from detlint.files import read
 from detlint.folders import is_file, is_folder, packages_around
+from detlint.ir.launch_texts import is_settings
 from detlint.notebook import BOM
 from detlint.sources.cpp_text import SUFFIXES as CPP
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyi", ".ipynb", *YAML, *CPP)
+SUFFIXES = (".py", ".pyi", ".ipynb", *CPP)
 MOST_OF_IGNORES: Final = 250_000
 """Bytes of a .gitignore file; a larger one ignores nothing."""
 
@@ -129,7 +129,7 @@ class _Walker:
             start, real_start = os.path.join(folder, "") if folder != "." else "", os.path.join(real_folder, "")
             for name, entry in entries:
                 inner = is_folder(entry)
-                if not inner and not name.endswith(SUFFIXES):
+                if not inner and not (name.endswith(SUFFIXES) or is_settings(name)):
                     continue
                 path = start + name
                 if (

@@ -29,8 +29,8 @@ from detlint.db import Mark, Storage
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Span
 from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
-from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
+from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words
 from detlint.marks import body, passages, saying, trained, users, way
 from detlint.model.copies import Copies
@@ -53,7 +53,7 @@ from detlint.versions import below
 
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
-    from detlint.program.following.recorder import Recorder
+    from detlint.effects.recorder import Recorder
     from detlint.program.reach import Reach
 
 FEWEST_FOR_FORKS: Final = 400
@@ -321,7 +321,7 @@ class Run:
         same = [file for path, file in self.store.files.items() if path in again and before.has(path, file.key)]
         others = self.store.files.keys() != before.files.keys()  # the gate lets through who imports from the program
         unsettled += [
-            file for file in same if not file.whole or (others and file.head is None and not is_yaml(file.path))
+            file for file in same if not file.whole or (others and file.head is None and not is_settings(file.path))
         ]
         self.store.fill(unsettled, jobs, progress)
         if news is not None and changes.scripts_move(unsettled):
@@ -606,7 +606,9 @@ class Run:
         heads = {path: head for path in self.inside if (head := self.store.files[path].head) is not None}
         acting = {path for path, head in heads.items() if head.starts == "script"}
         # To name something of a script in a YAML file is not to import it.
-        imports = (others for path, others in self.links.imports.items() if path.endswith(".py") or not is_yaml(path))
+        imports = (
+            others for path, others in self.links.imports.items() if path.endswith(".py") or not is_settings(path)
+        )
         return acting.difference(chain.from_iterable(imports)) | {
             path
             for path, head in heads.items()

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from detlint import counters
 from detlint.facts.model import Span
-from detlint.facts.yaml_text import decoded, encoding_of, is_yaml, lines_of
 from detlint.files import read
+from detlint.ir.launch_texts import is_settings
+from detlint.ir.yaml_text import decoded, encoding_of, lines_of
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
 from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import parsable
@@ -56,8 +57,8 @@ class Source:
 
     @cached_property
     def yaml(self) -> bool:
-        """Whether it is a YAML file."""
-        return is_yaml(self._path)
+        """Whether it is a YAML file, or a launch text."""
+        return is_settings(str(self._path))
 
     @property
     def cpp(self) -> bool:
@@ -66,7 +67,7 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """The Python, or the YAML."""
+        """The Python, the YAML, or the launch text."""
         notebook = self._notebook
         return parsable(notebook.code, notebook.cells)[0] if notebook is not None else self._content
 

@@ -9,7 +9,7 @@ import msgspec
 
 from detlint.facts.model import Head
 from detlint.facts.store import File
-from detlint.facts.yaml_text import is_yaml
+from detlint.ir.launch_texts import is_settings
 from detlint.model.links import Hidden
 from detlint.model.surroundings import Asked, Noted
 from detlint.passages import Way
@@ -31,10 +31,10 @@ class Row(msgspec.Struct, array_like=True):
     def holds(self, file: File) -> bool:
         """Whether a file of this status and dotted name is surely still the same.
 
-        A YAML file has the same name wherever it stands.
+        A YAML file, or a launch text, has the same name wherever it stands.
         """
         name = self.module if self.head is None else self.head.module
-        same_name = name == file.module or (self.head is None and is_yaml(file.path))
+        same_name = name == file.module or (self.head is None and is_settings(file.path))
         return same_name and self.status.holds(file.status)
 
 

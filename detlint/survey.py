@@ -15,8 +15,9 @@ from detlint.catalog import Catalog
 from detlint.checks.scope import DEVICES, chosen
 from detlint.facts.model import Facts
 from detlint.facts.store import with_deep_stack
-from detlint.facts.yaml_text import is_yaml
 from detlint.inspect import Inspection, NotThere
+from detlint.ir.launch_texts import is_launch, is_settings
+from detlint.ir.yaml_text import is_yaml
 from detlint.model.module import Module
 from detlint.notebook import is_notebook
 from detlint.project import Project
@@ -98,11 +99,13 @@ def _survey(project: Project, files: Sequence[str], follow: bool) -> Survey:
             roots = {name.partition(".")[0] for name in module.facts.imports}
             found.libraries.update(sorted(roots & known))
             found.hardware.update(sorted(_hardware(module, module.facts, roots, catalog)))
-            found.unreached += follow and path not in visited and bool(module.sites) and not is_yaml(path)
+            found.unreached += follow and path not in visited and bool(module.sites) and not is_settings(path)
     return found
 
 
 def _kind(path: Path) -> str:
+    if is_launch(str(path)):
+        return "launch file"
     return "notebook" if is_notebook(path) else "YAML file" if is_yaml(str(path)) else "Python file"
 
 

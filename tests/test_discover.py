@@ -30,7 +30,7 @@ def files(*names: str) -> dict[str, str]:
 
 
 def test_python_sources_only(project: Project) -> None:
-    project(**files("a.py", "b.pyi", "c.txt", "d.pyc", "e.py.bak", "Makefile", "py", ".hidden.py", "f.PY"))
+    project(**files("a.py", "b.pyi", "c.txt", "d.pyc", "e.py.bak", "Make", "py", ".hidden.py", "f.PY"))
     assert shown() == [".hidden.py", "a.py", "b.pyi"]
 
 

@@ -198,7 +198,7 @@ def test_launch_texts(
     name: str, text: str, command: tuple[str, ...], environment: dict[str, str], place: tuple[int, int]
 ) -> None:
     found = next(one for one in run(text, name) if "x.py" in one.words)
-    assert (found.words, dict(found.environment), found[3:]) == (command, environment, place)
+    assert (found.words, dict(found.environment), found[3:5]) == (command, environment, place)
 
 
 @pytest.mark.parametrize(

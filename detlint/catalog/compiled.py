@@ -40,6 +40,7 @@ class Tables(msgspec.Struct, frozen=True):
     copies: Positions = {}
     assignments: Positions = {}
     environment: Positions = {}
+    commands: Positions = {}
     settings: Positions = {}
     orders: Positions = {}
     """What items go through."""
@@ -108,6 +109,7 @@ def _tables(entries: list[Entry]) -> Tables:
         copies=_positions(() if entry.kind == "order" else entry.copies for entry in entries),
         assignments=of_kind("assignment"),
         environment=of_kind("environment"),
+        commands=of_kind("command"),
         settings=of_kind("setting"),
         orders=of_kind("order"),
         members=of_kind("unknown-member"),

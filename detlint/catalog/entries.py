@@ -21,7 +21,7 @@ CODE = re.compile(r"DET\d{3}")
 
 STREAMS = frozenset({
     "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
-    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "faker", "polars",
+    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "gym-space", "faker", "polars", "dask",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
 
@@ -159,9 +159,11 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What is known of a group of APIs that behave alike. Without `rule` it only informs the seed flow."""
 
     names: tuple[str, ...] = ()
-    """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves; settings under
-    the name of their kind of file (`detectron2.SEED`)."""
-    kind: Literal["call", "assignment", "environment", "setting", "unknown-member", "mention", "order"] = "call"
+    """Canonical dotted names; methods as `torch.Tensor.scatter_add_`; environment variables as themselves; programs that
+    commands start as `vllm.serve`; settings under the name of their kind of file (`detectron2.SEED`)."""
+    kind: Literal["call", "assignment", "environment", "command", "setting", "unknown-member", "mention", "order"] = (
+        "call"
+    )
     rule: str = ""
     registry: tuple[str, ...] = ()
     """Names under which a registry builds it: `dict(type="RandomFlip")`."""
@@ -478,6 +480,8 @@ class Launcher(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """Whether it may start several where none of them is given."""
     variables: tuple[str, ...] = ()
     """Variables of the environment by which processes know how many they are."""
+    assigning: tuple[str, ...] = ()
+    """The options that set variables of the environment (`-e NAME=value`); "" for words before the program that do (`env NAME=value`)."""
     source: str = ""
 
 

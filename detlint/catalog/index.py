@@ -68,6 +68,7 @@ class Catalog:
         self.copies = tables.copies
         self.assignments = tables.assignments
         self.environment = tables.environment
+        self.commands = tables.commands
         self.settings = tables.settings
         self.orders = tables.orders
         self.members = tables.members
@@ -173,7 +174,8 @@ class Catalog:
     def words(self) -> frozenset[str]:
         """The last component of everything that can make a site."""
         tables = (
-            self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.members,
+            self.acting, self.registry, self.sections, self.copies, self.assignments, self.environment, self.commands,
+            self.members,
         )  # fmt: skip
         return self.last(name for table in tables for name in table)
 
@@ -642,6 +644,16 @@ class Catalog:
     def numbers_texts(self) -> frozenset[str]:
         """What is given texts, and gives each the number of its place."""
         return self._for_items("numbers-texts")
+
+    @cached_property
+    def giving_texts(self) -> frozenset[str]:
+        """What gives a text, or bytes, whatever it is given."""
+        return self._for_items("gives-text")
+
+    @cached_property
+    def giving_numbers(self) -> frozenset[str]:
+        """What gives a number."""
+        return self._for_items("gives-number")
 
     def _for_items(self, context: str) -> frozenset[str]:
         return frozenset(

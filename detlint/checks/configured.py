@@ -12,13 +12,13 @@ from typing import Final
 
 from detlint.checks.freezing import Held, name_of
 from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
-from detlint.facts.yaml_file import shares
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import REST
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.uses import Users
+from detlint.model.yaml_facts import shares
 
 _TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 _DEEPEST: Final = 4

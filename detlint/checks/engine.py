@@ -25,6 +25,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
+from detlint.effects.words import Words
 from detlint.model.documents import Documents
 from detlint.model.links import Registered
 from detlint.model.module import Module
@@ -34,7 +35,6 @@ from detlint.model.training import Training
 from detlint.model.uses import Users
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
-from detlint.program.following.words import Words
 from detlint.program.outcome import Runs
 from detlint.program.reach import Place, Reach, flows
 

@@ -14,7 +14,7 @@ from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.unused import puts_names_together
 from detlint.db import Memo
 from detlint.facts.model import Result, Site, is_made_by
-from detlint.facts.yaml_text import is_yaml
+from detlint.ir.yaml_text import is_yaml
 from detlint.model.classes import may_derive
 from detlint.model.module import Module
 from detlint.model.places import call_of, point_of

@@ -10,13 +10,13 @@ from typing import Final
 from detlint.checks.by_text import ByText
 from detlint.db import Memo
 from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Result, Site, Value
-from detlint.facts.yaml_file import scalars
 from detlint.folders import INIT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.index import Index
 from detlint.model.module import Module
 from detlint.model.uses import Users
+from detlint.model.yaml_facts import scalars
 from detlint.notebook import is_notebook
 
 _STARTS: Final = frozenset({"-m", "import", "python", "python3"})

@@ -64,7 +64,7 @@ def entropy(module: Module, matcher: Matcher, words: frozenset[str]) -> Iterator
         found = matcher.matches(place[0], made.site & 0xFFFFFFFF) if place is not None else ()
         return any(match.entry.entropy and match.sure for match in found)
 
-    values = Values(matcher.resolver, differs, lambda: ())
+    values = Values(matcher.resolver, differs, lambda _: False, lambda _: None)
     for index in matcher.suspects(module, words):
         for match in matcher.matches(module, index):
             if match.entry.seed:

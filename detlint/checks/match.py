@@ -17,6 +17,7 @@ from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
+from detlint.domains.entropy import SALTED, Salt
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
     Arg,
@@ -36,7 +37,7 @@ from detlint.facts.model import (
     sites,
 )
 from detlint.facts.scope import MISSING, Missing
-from detlint.facts.yaml_text import is_yaml
+from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.module import Module
@@ -162,6 +163,7 @@ class Matcher:
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
         self._probes = Probes(self)
+        self._salt = Salt(resolver, sinks.meanings)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -172,6 +174,7 @@ class Matcher:
             "config": catalog.calls,
             "assignment": catalog.assignments,
             "environment": catalog.environment,
+            "command": catalog.commands,
             "registry": catalog.registry,
             "section": catalog.sections,
             "write": {},
@@ -330,7 +333,7 @@ class Matcher:
         """The names that a site's target may have, each with the entries that know it."""
         site = module.sites[index]
         table = self._tables[site.kind]
-        if site.kind in ("environment", "registry", "section", "setting", "order"):
+        if site.kind in ("environment", "command", "registry", "section", "setting", "order"):
             assert isinstance(site.target, Ref)
             name = site.target.name
             if site.kind == "registry" and name in self.registered:
@@ -525,7 +528,9 @@ class Matcher:
             lambda by_default: self._ways(module, site, self._signature(name, applicable), before, by_default),
         )
         for entry in applicable:
-            if not self._has_other_dimensions(module, site, name, entry):
+            if SALTED in entry.contexts:
+                yield entry, self._salt.of_site(module, site), passed
+            elif not self._has_other_dimensions(module, site, name, entry):
                 verdicts = {self.judge.fulfilled(entry, way) for way in passed.ways} if entry.when else {True}
                 yield entry, verdicts.pop() if len(verdicts) == 1 else None, passed
 

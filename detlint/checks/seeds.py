@@ -15,6 +15,8 @@ from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, is_test
 from detlint.config import Settings
+from detlint.effects.flow import Flow
+from detlint.effects.words import Words
 from detlint.facts.model import (
     LOOKS,
     PRINTS,
@@ -43,8 +45,6 @@ from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.model.uses import Users
-from detlint.program.flow import Flow
-from detlint.program.following.words import Words
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.values import Frame, Origin, Spot, Values
 
@@ -52,6 +52,9 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 """The streams that one call nearly always seeds along with another."""
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
+OF_OBJECTS: Final = "DET103"
+"""The rule of what draws from a generator that its object has."""
+SEED_THE_OBJECT: Final = "Call its `seed` with a fixed number before."
 UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
 _WRITES: Final = frozenset({"dump", "imsave", "imwrite", "to_csv", "to_json", "to_pickle"})
 """What writes files, beside what is called `save...` or `write...`."""
@@ -262,7 +265,8 @@ class SeedRules:
             stream = group[0][0]
             # A stream that is seeded on some way, but not on this one, isn't forgotten.
             there = [s for s in fixed if agree(s.way, draws.way)]
-            others = [] if any(stream in s.streams for s in there) else there
+            # No seed of another stream is meant for what has a generator of its own.
+            others = [] if code == OF_OBJECTS or any(stream in s.streams for s in there) else there
             rule = self.catalog.rules["DET113" if others else code]
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
@@ -274,11 +278,14 @@ class SeedRules:
                 other = others[0]
                 message = f"the run seeds {_listed(other.streams)} but not {stream}, from which `{api}` draws{more}"
                 steps.append(Step(other.place.module.path, _span(other.place), f"seeds {_listed(other.streams)}"))
+            elif code == OF_OBJECTS:
+                message = f"`{api}` draws from a generator of its object, which nothing seeds before{more}"
             else:
                 message = rule.message.format(api=api, value="") + more
             known, sure = self.catalog.rules[code], any(d.sure for _, d in group)
             steps = [step for step, _ in groupby(steps)]  # an object is made, then called
-            found = self._finding(rule.code, _spot(draws.first), message, known.remedy, tuple(steps), sure)
+            remedy = known.remedy if code != OF_OBJECTS else SEED_THE_OBJECT
+            found = self._finding(rule.code, _spot(draws.first), message, remedy, tuple(steps), sure)
             streams = [stream for stream, _ in group]
             yield replace(found, fix=_seeding(known, streams, self.catalog, self.settings.fix_style == "runtime"))
 

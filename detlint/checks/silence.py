@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
-from detlint.checks import listings, seeds
+from detlint.checks import seeds
 from detlint.checks.documented import Documented
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
@@ -15,18 +15,20 @@ from detlint.checks.levels import is_class
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import target_of
-from detlint.checks.sorted_rows import ROWS, are_sorted
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
-from detlint.facts.model import SHAPES, Const, Either, Ref, Site, Span, branches, sites
+from detlint.domains import order
+from detlint.domains.entropy import Picked
+from detlint.domains.rows import ROWS, are_sorted
+from detlint.facts.model import SHAPES, Ref, Site, Span, branches, sites
 from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.uses import Use, Users
 from detlint.program.outcome import Outcome, Passage, Runs
-from detlint.program.reach import is_mode
+from detlint.program.reach import is_mode, is_object
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -70,6 +72,10 @@ class Silence:
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
         self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
+        self._picked = Picked(self._resolver, users.meanings, self.callers)
+        self._asked = order.Asked(
+            self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_at
+        )
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding; "" where it may be one."""
@@ -128,7 +134,7 @@ class Silence:
         by_order = site.kind == "order" or code in UNORDERED
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
-        if "picks" in match.entry.contexts and (_may_be_number(match) or not sinks.picks(module, index)):
+        if "picks" in match.entry.contexts and not self._picked.holds(module, index):
             return "its value picks nothing here"
         if ROWS in match.entry.contexts and are_sorted(module, index):
             return "the rows are sorted at once, by all columns that tell one from another"
@@ -238,7 +244,19 @@ class Silence:
 
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""
-        return listings.matters(module, index, self._matcher, self._users.meanings, self.callers, self.unused.is_unsaid)
+        return order.matters(self._asked, module, index)
+
+    def _entries(self, module: Module, index: int) -> list[Entry]:
+        return [match.entry for match in self._matcher.matches(module, index)]
+
+    def _draws_at(self, module: Module, index: int) -> bool:
+        """Whether a site draws where it stands."""
+        return any(
+            match.entry.draws
+            and not match.entry.rule.startswith("DET1")
+            and not is_object(match, self._resolver.kinds.layer(match.name) is not None)
+            for match in self._matcher.matches(module, index)
+        )
 
     def callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
@@ -262,12 +280,6 @@ class Silence:
             return False
         held = [outcome.held.get(switch) for outcome in through]
         return all(value and not (match.entry.strict and value == "warn") for value in held)
-
-
-def _may_be_number(match: Match) -> bool:
-    """Whether what is hashed may be what stands in for a number, which is one."""
-    options = [o for a in match.arguments.values() if isinstance(a.value, Either) for o in a.value.options]
-    return any(isinstance(option, Const) and not isinstance(option.value, str) for option in options)
 
 
 def _held(runs: Sequence[Outcome]) -> frozenset[str]:

@@ -39,7 +39,7 @@ def suppress(
     kept, used, covered = [], set[int](), 0
     at = defaultdict[int, list[int]](list)
     for number, directive in enumerate(directives):
-        at[directive.line if directive.scope == "line" else WHOLE_FILE].append(number)
+        at[(directive.about or directive.line) if directive.scope == "line" else WHOLE_FILE].append(number)
     for finding in findings:
         lines = lines_of(finding, source)
         near = ((i, directives[i]) for line in (*lines, WHOLE_FILE) for i in at.get(line, ()))
@@ -86,9 +86,9 @@ def lines_of(finding: Finding, source: Source) -> set[int]:
 def argument_span(source: Source, span: Span, name: str) -> Span | None:
     """Where the keyword argument `name` of the call at `span` stands; of what a YAML file builds there."""
     if source.yaml:
-        from detlint.facts import yaml_file  # imports PyYAML
+        from detlint.model import yaml_facts  # imports PyYAML
 
-        return with_deep_stack(lambda: yaml_file.argument_span(source.data, span, name))
+        return with_deep_stack(lambda: yaml_facts.argument_span(source.data, span, name))
     try:
         call = expression_of(b"(" + source.text_at(span) + b"\n)")
     except (SyntaxError, ValueError, RecursionError):

@@ -74,7 +74,7 @@ def _workspace(
     _, setting = reach.switches.get("cublas-workspace", (None, None))
     if TORCH not in reach.switches:
         setting = setting or reach.offered.get("cublas-workspace")  # perhaps by the same option
-    if setting is None and launched(reach, "cublas-workspace"):
+    if setting is None and launched(reach, "cublas-workspace") is not None:  # a wrong one is told where it is set
         return
     if setting is None:
         # The last release of a series is written 1.8.9999 (see `detlint.versions`).

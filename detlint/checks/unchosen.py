@@ -14,10 +14,10 @@ from typing import Final
 from detlint.checks.settled import settings_folder
 from detlint.db import Memo
 from detlint.facts.model import Const, Member, Ref, Result, Value
-from detlint.facts.yaml_text import is_yaml
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
+from detlint.ir.yaml_text import is_yaml
 from detlint.model.chosen import SAID, UNKNOWN
 from detlint.model.documents import Documents
 from detlint.model.exports import ALL

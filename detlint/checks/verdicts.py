@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from detlint.catalog import TRANSFORM
-from detlint.checks import listings
 from detlint.checks.constants import Constants
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
@@ -32,7 +31,10 @@ from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
+from detlint.domains import order
 from detlint.facts.model import Either, Member
+from detlint.ir.launch_texts import is_settings
+from detlint.model.launch_facts import OF_LAUNCHES
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
@@ -113,6 +115,13 @@ class Verdicts:
 
     def of(self, module: Module, index: int, match: Match, runs: Runs) -> Iterator[Judgement]:
         """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
+        rule = self._catalog.rules[match.entry.rule]
+        if module.sites[index].kind in OF_LAUNCHES and is_settings(module.path):
+            if "for-this-process" in match.entry.contexts:
+                yield None, "it is set before the process starts"
+            else:
+                yield from self._levels.judged(match, rule, module, index, None, False)
+            return
         passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
         if silent := self.silence.why(module, index, match, runs):
@@ -130,7 +139,6 @@ class Verdicts:
         undecided = seeded and not match.sure and not all(outcome.open.isdisjoint(drawn) for outcome in drawing)
         if undecided and self._matcher.is_written_out(module, match):
             seeded = undecided = False
-        rule = self._catalog.rules[match.entry.rule]
         severity: Severity | None = None
         trained = any(outcome.trains for outcome in through)
         for severity, why in self._levels.judged(match, rule, module, index, seeded, trained):
@@ -273,8 +281,8 @@ class Verdicts:
         if isinstance(match.arguments["elements"].value, Either):
             return "note", "the elements look like numbers, whose order is always the same"
         done = self.silence.order_of(module, index)
-        if done < listings.CUT:
+        if done < order.CUT:
             return "note", "it is kept in that order, which may not matter to whoever uses it"
-        if done == listings.CUT and not match.sure:
+        if done == order.CUT and not match.sure:
             return "note", "neither what is in the set is known, nor that its order matters"
         return severity, ""

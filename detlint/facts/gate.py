@@ -57,6 +57,7 @@ def yaml_gate_of(catalog: Catalog) -> YamlGate:
             Setting(encoded(kind.marks), encoded([*kind.calls, *_settings(catalog, kind.name)]))
             for kind in catalog.settings_files
         ],
+        {*catalog.environment, *(name.partition(".")[0] for name in catalog.commands)},
     )
 
 

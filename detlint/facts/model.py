@@ -170,6 +170,7 @@ SiteKind = Literal[
     "config",
     "assignment",
     "environment",
+    "command",
     "registry",
     "section",
     "setting",
@@ -180,7 +181,8 @@ SiteKind = Literal[
 ]
 """`config`: an object that a configuration describes, to be built later (`dict(type=Net)`). `section`: `randomness =
 dict(seed=None)`, settings under a name that the catalog knows. `setting`: a key of a YAML file that means something to a
-library by its name alone. `mention`: a statement that only names a function. `write`: an attribute or item of some object is
+library by its name alone. `command`: a launch text starts a program, with options and variables as arguments.
+`mention`: a statement that only names a function. `write`: an attribute or item of some object is
 set; it may be a property, an option of the command line, a collection that keeps functions and classes. `order`: the elements
 of a set get an order. `item`: a part of something by a name that isn't written out; it is no step, and only says what the value is
 that has its number."""

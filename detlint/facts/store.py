@@ -18,10 +18,10 @@ from detlint.cache import Cache, content_key
 from detlint.catalog import Catalog
 from detlint.facts.gate import gate_of
 from detlint.facts.model import Facts, Head, decode, decode_head, encode
-from detlint.facts.yaml_text import is_yaml
 from detlint.files import read as read_file
 from detlint.files import read_with_status
 from detlint.ir.code import Code
+from detlint.ir.launch_texts import is_settings
 from detlint.ir.records import FileIR
 from detlint.ir.storage import decode as ir_of
 from detlint.ir.storage import encode as encode_ir
@@ -103,7 +103,7 @@ class File(msgspec.Struct):
     text: bytes | None = None
     """What standard input gave for it."""
     plain: bool = False
-    """Whether it is a file of YAML or C++ that can't produce a finding."""
+    """Whether it is a YAML file, a launch text or C++ that can't produce a finding."""
 
     def read(self) -> bytes:
         """The content to check: that of which the key was taken.
@@ -156,7 +156,7 @@ class File(msgspec.Struct):
         counters.now.content += self.size
         self.key = content_key(data, self.module, self.package)
         self.plain = (is_cpp(self.path) and not may_add(data)) or (
-            gate is not None and is_yaml(self.path) and not gate().passes(data)
+            gate is not None and is_settings(self.path) and not gate().lets(self.path, data)
         )
 
 
@@ -231,7 +231,7 @@ class Store(msgspec.Struct):
     def code(self, path: str, name: tuple[str, bool]) -> Code | None:
         """The IR of a file, lowered now if it was gated or isn't among the program's. None where it can't be read or parsed, and of a file
         that is no Python."""
-        file = self._file(path, name) if not (is_yaml(path) or is_cpp(path)) else None
+        file = self._file(path, name) if not (is_settings(path) or is_cpp(path)) else None
         if file is None:
             return None
         encoded = self._row(file.key + OF_IR)
@@ -246,9 +246,8 @@ class Store(msgspec.Struct):
             return None
         encoded = self._row(file.key + OF_WORDS)
         if not encoded:
-            encoded = (b"" if is_yaml(path) or is_cpp(path) else self._read(file)[1].words) or of_text(
-                file.read()
-            ).encode()
+            is_python = not (is_settings(path) or is_cpp(path))
+            encoded = (self._read(file)[1].words if is_python else b"") or of_text(file.read()).encode()
             self.fresh[file.key + OF_WORDS] = encoded
         return words_of(encoded)
 
@@ -376,11 +375,11 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
         code, cells, accelerator = file.code()
         if len(code) > max_size:
             problem = Problem(f"is skipped: {len(code):,} bytes are more than max-file-size ({max_size:,})")
-        elif is_yaml(file.path):
-            from detlint.facts import yaml_file  # imports PyYAML
+        elif is_settings(file.path):
+            from detlint.model.launch_facts import read as read_settings  # imports PyYAML, or tree-sitter
 
             counters.now.read += 1
-            return Read(encode(yaml_file.read(code, file.module, catalog)), words=of_text(code).encode())
+            return Read(encode(read_settings(file.path, code, file.module, catalog)), words=of_text(code).encode())
         elif is_cpp(file.path):
             from detlint.facts import cpp_file
 

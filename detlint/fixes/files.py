@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from detlint.catalog import Catalog
-from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.file import File
 from detlint.fixes.fixable import Fixable
+from detlint.fixes.launch_file import LaunchFile
 from detlint.fixes.notebook_file import NotebookFile
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import Left, NoFix
 from detlint.fixes.text import Undecodable
 from detlint.fixes.yaml_file import YamlFile
+from detlint.ir.launch_texts import is_launch
+from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import is_notebook
 
 
@@ -46,6 +48,8 @@ class Files(dict[str, Fixable]):
     def _opened(self, path: str, data: bytes) -> Fixable:
         if is_notebook(path):
             return NotebookFile(path, data)
+        if is_launch(path):
+            return LaunchFile(path, data, self._catalog)
         return YamlFile(path, data, self._catalog) if is_yaml(path) else PythonFile(path, data)
 
     def renew(self, path: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import io
+import os
 import re
 import tokenize
 import warnings
@@ -19,11 +20,12 @@ from typing import Any, Final
 from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
 from detlint.facts.store import with_deep_stack
-from detlint.facts.yaml_text import is_yaml
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
-from detlint.ir.cpp import lower
+from detlint.ir import cpp
+from detlint.ir.launch_texts import is_launch, kind_of, lower
+from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
 from detlint.sources.cpp_text import is_cpp
@@ -110,6 +112,7 @@ class _Page:
     """
 
     def __init__(self, path: str, data: bytes) -> None:
+        self.path = path
         self.data = data
         self.source = Source(path, data)
         self.closed = self._closed()
@@ -213,8 +216,26 @@ class _Cpp(_Page):
         return b"".join(lines)
 
     def _meaning(self, data: bytes) -> object:
-        ir = lower(data)
+        ir = cpp.lower(data)
         return (ir.strings, ir.constants, ir.functions, ir.bodies) if ir is not None else None
+
+
+class _Launch(_Yaml):
+    def _closed(self) -> set[int]:
+        kind, lines = kind_of(self._name), self.data.split(b"\n")
+        recipes = kind == "make"
+        if kind not in ("shell", "make"):
+            raise CannotStand("comments have lines of their own there")
+        return {
+            n for n, line in enumerate(lines, 1) if line.rstrip().endswith(b"\\") or (recipes and line[:1] != b"\t")
+        }
+
+    def _meaning(self, data: bytes) -> object:
+        return lower(self._name, data)
+
+    @property
+    def _name(self) -> str:
+        return os.path.basename(self.path)
 
 
 class _Notebook(_Page):
@@ -247,7 +268,8 @@ class _Notebook(_Page):
 
 
 def _page(path: str, data: bytes) -> _Page:
-    kind = _Notebook if is_notebook(path) else _Yaml if is_yaml(path) else _Cpp if is_cpp(path) else _Python
+    kinds = {_Launch: is_launch, _Cpp: is_cpp, _Notebook: is_notebook, _Yaml: is_yaml}
+    kind = next((kind for kind, is_one in kinds.items() if is_one(path)), _Python)
     return kind(path, data)
 
 

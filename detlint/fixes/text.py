@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Span
-from detlint.facts.yaml_text import encoding_of
+from detlint.ir.yaml_text import encoding_of
 from detlint.notebook import BOM
 
 SURE: Final = frozenset({"utf-8", "ascii", "iso-8859-1"})

@@ -40,6 +40,8 @@ class Word(_Record, frozen=True):
     """From 1."""
     column: int = 0
     """In bytes of UTF-8, from 0."""
+    length: int = 0
+    """In bytes, with its quotes; 0 where it goes over several lines, or its place isn't known."""
 
     @property
     def text(self) -> str | None:

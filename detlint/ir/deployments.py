@@ -8,11 +8,12 @@ what stands below.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Final
 
 from detlint.ir import shell
 from detlint.ir.commands import Assignment, Command, Group, Step, Word, moved
-from detlint.ir.settings import Items, NotKnown, Row, Setting, Table
+from detlint.ir.settings import NOWHERE, Items, NotKnown, Row, Setting, Table
 
 _SCRIPTS: Final = frozenset({"after_script", "bash", "before_script", "cmd", "run", "script", "setup"})
 """What they give a shell."""
@@ -64,6 +65,11 @@ def _word(value: Setting, row: Row) -> Word:
     return Word(shell.quoted(text).parts if text else (None if value is None else "",), *row.inner)
 
 
+def _placed(word: Word, place: tuple[int, int, int]) -> Word:
+    """A word that is a whole value, with where that stands."""
+    return Word(word.parts, *place) if place[0] else word
+
+
 def _moving(row: Row) -> Step:
     return Command((Word(("cd",)), _word(row.value, row)), (), row.line, row.column)
 
@@ -73,16 +79,20 @@ def _assigned(row: Row) -> Iterator[Step]:
     if isinstance(row.value, Table):
         for own in row.value.rows:
             yield _variable(own.key, own.value, own)
-    for value in row.value.values if isinstance(row.value, Items) else ():
+    listed = row.value if isinstance(row.value, Items) else Items(())
+    for number, value in enumerate(listed.values):
         if isinstance(value, Table) and (name := _written(value.get("name"))):
             own = next((each for each in value.rows if each.key == "value"), row)
             yield _variable(name, value.get("value"), own)
         elif text := _written(value):
-            yield _variable(text.partition("=")[0], text.partition("=")[2], row)
+            place = listed.places[number] if number < len(listed.places) else NOWHERE
+            name, _, given = text.partition("=")
+            word = _placed(_word(given, row), place)
+            yield Assignment(name, word, "export", False, *(place[:2] if place[0] else (row.line, row.column)))
 
 
 def _variable(name: str, value: Setting, row: Row) -> Step:
-    return Assignment(name, _word(value, row), "export", False, row.line, row.column)
+    return Assignment(name, _placed(_word(value, row), row.place), "export", False, row.line, row.column)
 
 
 def _together(rows: dict[str, Row]) -> list[Step]:
@@ -94,8 +104,9 @@ def _together(rows: dict[str, Row]) -> list[Step]:
     for start, row in found:
         words += [Word((text,), *row.inner) for text in start]
         if isinstance(row.value, Items):
-            plain = (value for value in row.value.values if not isinstance(value, (Table, Items)))
-            words += [_word(value, row) for value in plain]
+            given = zip(row.value.values, row.value.places or repeat(NOWHERE), strict=False)
+            plain = ((value, place) for value, place in given if not isinstance(value, (Table, Items)))
+            words += [_placed(_word(value, row), place) for value, place in plain]
         elif start:
             words.append(_word(row.value, row))
         else:

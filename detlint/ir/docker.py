@@ -62,6 +62,11 @@ def lower(text: bytes) -> Script:
     return Script(tuple(Group(tuple(body)) for body in bodies if body), not root.has_error)
 
 
+def comments(text: bytes) -> list[tuple[int, int, str]]:
+    """The comments of a Dockerfile: line, column, text."""
+    return shell.comments_below(_parser().parse(text).root_node) if shell.may_be_parsed(text) else []
+
+
 def _moves(step: Step) -> bool:
     return isinstance(step, Command) and step.words[0].text == "cd"
 
@@ -76,7 +81,7 @@ def _steps(node: Node) -> Iterator[Step]:
             )
             if name is not None and pair.type.endswith("_pair"):
                 kind: Literal["export", ""] = "export" if node.type == "env_instruction" else ""
-                given = Word(tuple(_parts(value)), *_place(value)) if value is not None else None
+                given = Word(tuple(_parts(value)), *shell.extent(value)) if value is not None else None
                 yield Assignment(_text(name), given, kind, False, *_place(pair))
     elif node.type == "workdir_instruction":
         yield Command((Word(("cd",)), Word((_text(node.named_children[-1]),))), (), line, column)
@@ -108,7 +113,7 @@ def _listed(node: Node) -> tuple[Word, ...]:
     found = next((child for child in node.named_children if child.type == "json_string_array"), None)
     strings = found.named_children if found is not None else []
     try:
-        return tuple(Word((str(json.loads(each.text or b"")),), *_place(each)) for each in strings)
+        return tuple(Word((str(json.loads(each.text or b"")),), *shell.extent(each)) for each in strings)
     except ValueError:
         return ()
 

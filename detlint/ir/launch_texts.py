@@ -25,6 +25,9 @@ VARIABLES: Final = ".env"
 _MAKE: Final = frozenset({"makefile", "gnumakefile"})
 
 
+_PLAIN: Final = frozenset({"docker", "make", "procfile", "shell", "variables"})
+
+
 class LaunchText(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What a launch text says."""
 
@@ -53,6 +56,18 @@ def kind_of(name: str) -> str:
     if lower in (".env", "args.txt", "options.txt"):
         return "variables" if lower == ".env" else "arguments"
     return next((kind for endings, kind in kinds.items() if lower.endswith(endings)), "")
+
+
+def is_launch(path: str) -> bool:
+    """Whether a file is a launch text that has no other use: one of commands or of variables."""
+    if path.endswith((".py", ".json")):
+        return False
+    return kind_of(path.replace("\\", "/").rpartition("/")[2]) in _PLAIN
+
+
+def is_settings(path: str) -> bool:
+    """Whether a file is none of code: YAML, or a launch text."""
+    return path.endswith(YAML) or is_launch(path)
 
 
 def lower(name: str, data: bytes) -> LaunchText:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from detlint.ir import shell
-from detlint.ir.commands import NOTHING, Assignment, Group, Script, Step, moved
+from detlint.ir.commands import NOTHING, Assignment, Group, Script, Step, Word, moved
 
 _SIGNS = ("::=", ":=", "?=", "+=", "=")
 _PREFIXES = b"@-+ \t"
@@ -30,6 +30,18 @@ def lower(text: bytes) -> Script:
     assignments = [step for step in steps if isinstance(step, Assignment)]
     others = [step for step in (*steps, *_recipe(recipe)) if not isinstance(step, Assignment)]
     return Script((*assignments, *others))
+
+
+def comments(text: bytes) -> list[tuple[int, int, str]]:
+    """The comments of a Makefile: line, column, text."""
+    found = []
+    for number, line in enumerate(text.split(b"\n"), 1):
+        at = line.find(b"#")
+        while at > 0 and line[at - 1 : at] not in (b" ", b"\t"):
+            at = line.find(b"#", at + 1)
+        if at >= 0:
+            found.append((number, at, line[at:].decode("utf-8", "replace").rstrip()))
+    return found
 
 
 def _logical(text: bytes) -> Iterator[tuple[int, bytes]]:
@@ -54,7 +66,10 @@ def _assignment(number: int, line: bytes) -> Iterator[Step]:
         name, found, value = head.partition(sign)
         name = name.strip()
         if found and name.isidentifier():
-            given = shell.quoted(_shown(value.strip().encode()).decode())
+            bare = value.strip().encode()
+            parts = shell.quoted(_shown(bare).decode()).parts
+            at = line.find(bare, line.find(sign.encode()) + len(sign)) if bare and b"\n" not in line else -1
+            given = Word(parts, number + 1, at, len(bare)) if at >= 0 else Word(parts)
             yield Assignment(name, given, "export" if exported else "", sign == "+=", number + 1, 0)
             return
 

@@ -38,12 +38,15 @@ class NotKnown(_Record, frozen=True, tag=True):
 
 
 UNKNOWN: Final = NotKnown()
+NOWHERE: Final = (0, 0, 0)
 
 
 class Items(_Record, frozen=True, tag=True):
     """A list."""
 
     values: tuple[Setting, ...]
+    places: tuple[tuple[int, int, int], ...] = ()
+    """Where each begins that is written on one line, and its length, with its quotes; `NOWHERE` for others."""
 
 
 class Row(_Record, frozen=True):
@@ -58,6 +61,8 @@ class Row(_Record, frozen=True):
     """Where the text begins that a value is."""
     indent: int = 0
     """How far each line of a text is indented."""
+    place: tuple[int, int, int] = (0, 0, 0)
+    """Where the value stands, as `Items.places` has it."""
 
 
 class Table(_Record, frozen=True, tag=True):
@@ -101,7 +106,8 @@ class _Yaml:
         if isinstance(node, yaml.MappingNode):
             return Table(tuple(self.row(name, *pair, above) for name, pair in pairs_of(node).items()))
         if isinstance(node, yaml.SequenceNode):
-            return Items(tuple(self.setting(item, above) for item in node.value))
+            values = tuple(self.setting(item, above) for item in node.value)
+            return Items(values, tuple(map(self.place, node.value)))
         return _scalar(node) if isinstance(node, yaml.ScalarNode) else UNKNOWN
 
     def row(self, name: str, key: yaml.ScalarNode, value: yaml.Node, above: tuple[int, ...]) -> Row:
@@ -114,7 +120,15 @@ class _Yaml:
             indent = len(first) - len(first.lstrip(b" "))
         elif isinstance(value, yaml.ScalarNode) and value.style:
             column += 1
-        return Row(name, self.setting(value, above), *self.places.place(key.start_mark), (line, column), indent)
+        key_place, place = self.places.place(key.start_mark), self.place(value)
+        return Row(name, self.setting(value, above), *key_place, (line, column), indent, place)
+
+    def place(self, node: yaml.Node) -> tuple[int, int, int]:
+        """Where a scalar stands that is written on one line."""
+        if not isinstance(node, yaml.ScalarNode) or node.start_mark.line != node.end_mark.line:
+            return NOWHERE
+        (line, column), (_, end) = self.places.place(node.start_mark), self.places.place(node.end_mark)
+        return line, column, end - column
 
 
 def of_json(text: str) -> list[Setting] | None:

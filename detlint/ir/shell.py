@@ -244,7 +244,7 @@ class _Lowering:
             yield self.word(node)
 
     def word(self, node: Node) -> Word:
-        return Word(tuple(self.parts(node, False)), *_place(node))
+        return Word(tuple(self.parts(node, False)), *extent(node))
 
     def parts(self, node: Node, quoted: bool) -> Iterator[Part]:
         kind = node.type
@@ -329,6 +329,27 @@ _STATEMENTS: Final[dict[str, Callable[[_Lowering, Node], Iterator[Step]]]] = {
 
 def _place(node: Node) -> tuple[int, int]:
     return node.start_point[0] + 1, node.start_point[1]
+
+
+def extent(node: Node) -> tuple[int, int, int]:
+    """Where a node begins, and its length, as `Word` has them."""
+    (row, column), (last, end) = node.start_point, node.end_point
+    return row + 1, column, end - column if last == row else 0
+
+
+def comments(text: bytes) -> list[tuple[int, int, str]]:
+    """The comments of a script: line, column, text. None of one that can't be understood."""
+    return comments_below(_parser().parse(text.replace(b"\r\n", b" \n")).root_node) if may_be_parsed(text) else []
+
+
+def comments_below(node: Node) -> list[tuple[int, int, str]]:
+    """The comments of a tree."""
+    found, waiting = list[tuple[int, int, str]](), [node]
+    for each in waiting:
+        if each.type == "comment":
+            found.append((*_place(each), _text(each).rstrip()))
+        waiting += each.children
+    return sorted(found)
 
 
 def _unescaped(text: str, quoted: bool) -> str:

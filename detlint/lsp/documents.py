@@ -14,9 +14,9 @@ from pygls.uris import to_fs_path
 from pygls.workspace import Workspace
 
 from detlint.discover import SUFFIXES
-from detlint.facts.yaml_text import is_yaml
 from detlint.files import read
 from detlint.fixes.text import of_python, of_yaml
+from detlint.ir.launch_texts import is_settings
 from detlint.notebook import BOM, NotANotebook, open_notebook
 
 
@@ -77,7 +77,7 @@ class Document:
     def texts(self, data: bytes) -> dict[str, str]:
         """The texts of the parts, by URI, if this was the file's content."""
         if not self.notebook:
-            return {self.parts[0].uri: of_yaml(data).text if is_yaml(self.path) else of_python(data).text}
+            return {self.parts[0].uri: of_yaml(data).text if is_settings(self.path) else of_python(data).text}
         cells = msgspec.json.decode(data, type=_Notebook).cells
         return {
             part.uri: cell.source if isinstance(cell.source, str) else "".join(cell.source)

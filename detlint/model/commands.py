@@ -34,6 +34,18 @@ Value = str | tuple[str, ...]
 """A text, or the items of an array."""
 
 
+class Given(NamedTuple):
+    """A variable that processes get, by one place of a text."""
+
+    name: str
+    value: str
+    """`UNKNOWN` in what isn't known of it."""
+    line: int
+    column: int
+    place: tuple[int, int, int]
+    """The line, the column and the length of the word with the value; a length of 0 where it isn't written on one line."""
+
+
 class Started(NamedTuple):
     """A command as it is run."""
 
@@ -44,6 +56,8 @@ class Started(NamedTuple):
     """Where it is run, from where the text is."""
     line: int
     column: int
+    places: tuple[tuple[int, int, int], ...] = ()
+    """Of each word, as `Given.place` has it."""
 
 
 ANY: Final = Started((UNKNOWN, f"--{UNKNOWN}"), {}, UNKNOWN, 0, 0)
@@ -61,12 +75,20 @@ def started(script: Script, sourced: Callable[[str], Script | None] = lambda nam
     Args:
         sourced: what another text says that it reads (`source env.sh`), by how it is named there; None where that isn't known.
     """
+    return gone_through(script, sourced)[0]
+
+
+def gone_through(
+    script: Script, sourced: Callable[[str], Script | None] = lambda name: None
+) -> tuple[list[Started], list[Given]]:
+    """The same, and the variables that the text itself gives processes."""
     run = _Run(sourced)
     run.steps(script.steps)
     run.others()
     if run.left <= 0:
         run.found.append(ANY)
-    return [*{(one.words, (*one.environment.items(),), *one[2:]): one for one in run.found}.values()]
+    found = {(one.words, (*one.environment.items(),), *one[2:]): one for one in run.found}
+    return [*found.values()], [*dict.fromkeys(run.given)]
 
 
 class _State(NamedTuple):
@@ -83,7 +105,16 @@ class _Run:
     def __init__(self, sourced: Callable[[str], Script | None]) -> None:
         self.sourced = sourced
         self.found: list[Started] = []
+        self.given: list[Given] = []
+        self.apart: Command | None = None
+        """The command in whose place another text is run."""
+        self.elsewhere = False
+        """Whether that one is a file."""
+        self.of_others: set[str] = set()
+        """The functions that other files define."""
         self.variables: dict[str, tuple[Value, ...]] = {}
+        self.set_by: dict[str, Assignment] = {}
+        """What gave variables their values last."""
         self.exported: frozenset[str] = frozenset()
         self.folder = "."
         self.exports_all = False
@@ -96,7 +127,7 @@ class _Run:
         """Go through the functions that nothing calls: who reads the text may."""
         for name in [*self.functions]:
             if name not in self.called:
-                self.call(name, None)
+                self.call(name, None, None)
 
     # -- the state ----------------------------------------------------------------------------------------------
 
@@ -137,6 +168,8 @@ class _Run:
                 self.put_back(before)
             else:
                 self.functions[step.name] = step.body
+                self.of_others -= {step.name}
+                self.of_others |= {step.name} if self.elsewhere else set()
 
     def assign(self, step: Assignment) -> None:
         name = step.name
@@ -146,8 +179,18 @@ class _Run:
             return
         if step.value is not None or step.kind == "read":
             self.variables[name] = self.values(step)
+            self.set_by[name] = step
         if step.kind == "export" or self.exports_all:
             self.exported |= {name}
+        if name in self.exported and name in self.set_by:
+            self.give(self.set_by[name], self.variables.get(name, ()))
+
+    def give(self, step: Assignment, values: Iterable[Value]) -> None:
+        """Note what a place gives processes."""
+        if not self.elsewhere:
+            word = step.value if isinstance(step.value, Word) and not self.apart else Word(())
+            at, place = self.apart or step, (word.line, word.column, word.length)
+            self.given += (Given(step.name, _text(value), at.line, at.column, place) for value in values)
 
     def values(self, step: Assignment) -> tuple[Value, ...]:
         """What a variable gets."""
@@ -187,23 +230,28 @@ class _Run:
 
     def command(self, step: Command) -> None:
         given = {one.name: self.values(one) for one in step.given}
+        for one in step.given:
+            self.give(one, given[one.name])
         handed = {name: self.variables.get(name, (UNKNOWN,)) for name in sorted(self.exported) if name not in given}
         done = set[Any]()
         for chosen in self.choices(step.words, {**handed, **{f"{name}=": values for name, values in given.items()}}):
-            words = tuple(field for word in step.words for field in _fields(word, chosen))
+            fields = [(field, word) for word in step.words for field in _fields(word, chosen)]
+            words = tuple(field for field, _ in fields)
             environment = {name: _text(chosen[name]) for name in handed}
             environment |= {name: _text(chosen[f"{name}="]) for name in given}
             what = words if words[:1] and words[0] in self.functions else (words, *environment.items())
             if words and what not in done and self.left > 0:
                 self.left -= 1
                 done.add(what)
-                self.run(words, environment, step)
+                places = tuple((word.line, word.column, word.length) for _, word in fields)
+                self.run(Started(words, environment, self.folder, step.line, step.column, places), step)
 
-    def run(self, words: tuple[str, ...], environment: Mapping[str, str], step: Command) -> None:
+    def run(self, started: Started, step: Command) -> None:
         """Run one command."""
+        words = started.words
         name, rest = words[0], words[1:]
         if name in self.functions:
-            self.call(name, rest)
+            self.call(name, rest, step if name in self.of_others else None)
         elif name in ("cd", "pushd", "popd"):
             self.folder = _joined(self.folder, rest[0] if rest else UNKNOWN)
         elif name == "set":
@@ -218,37 +266,44 @@ class _Run:
         elif name in ("source", ".") and rest:
             self.source(rest[0], step)
         else:
-            self.found.append(Started(words, environment, self.folder, step.line, step.column))
+            at = (self.apart.line, self.apart.column) if self.apart else (step.line, step.column)
+            self.found.append(started._replace(line=at[0], column=at[1], places=() if self.apart else started.places))
 
     def source(self, name: str, step: Command) -> None:
         """Run what another text says. Which of its functions nothing calls, is a matter of its own."""
         own, script = {*self.functions}, self.sourced(name)
         if script is not None:
+            before, self.elsewhere = self.elsewhere, True
             self.within(script, step)
+            self.elsewhere = before
             self.called |= self.functions.keys() - own
 
     def within(self, script: Script, step: Command) -> None:
         """Run what a text says that a command runs in its own place."""
         if self.depth < DEEPEST:
             self.depth += 1
-            known = len(self.found)
+            before, self.apart = self.apart, self.apart or step
             self.steps(script.steps)
-            self.found[known:] = [each._replace(line=step.line, column=step.column) for each in self.found[known:]]
+            self.apart = before
             self.depth -= 1
 
-    def call(self, name: str, arguments: tuple[str, ...] | None) -> None:
+    def call(self, name: str, arguments: tuple[str, ...] | None, step: Command | None) -> None:
         """Run a function.
 
         Args:
             arguments: None where they aren't known.
+            step: what calls one that another file defines.
         """
         self.called.add(name)
         if self.depth < DEEPEST:
             self.depth += 1
+            around = self.apart, self.elsewhere
+            self.apart, self.elsewhere = self.apart or step, self.elsewhere or step is not None
             before = self.variables.get("@")
             self.variables["@"] = (arguments if arguments is not None else UNKNOWN,)
             self.steps(self.functions[name])
             self.variables.pop("@") if before is None else self.variables.update({"@": before})
+            self.apart, self.elsewhere = around
             self.depth -= 1
 
     # -- words --------------------------------------------------------------------------------------------------

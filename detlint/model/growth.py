@@ -39,6 +39,8 @@ class Grown(NamedTuple):
     file; a table that gets a number for each item."""
     value: int
     """The value that is it, where it is read to grow; -1 for none."""
+    item: int = -1
+    """What it grows by; -1 where that isn't known."""
 
 
 def only_logs(function: Function, loop: int) -> bool:
@@ -86,7 +88,7 @@ def _growth(function: Function, at: int, loop: int) -> Iterator[Grown]:
     elif code == op.AUGMENT and function.code.strings[operation[1]] == "+":
         if not are_added_whole(function, operation[3]):
             plain = _is_sequence(function, operation[3]) and function.ops[operation[2]][0] != op.ITEM
-            yield Grown("object" if plain else "sum", operation[2])
+            yield Grown("object" if plain else "sum", operation[2], operation[3])
     elif code == op.STORE or code == op.SET_ATTR:
         carried = (
             part
@@ -100,7 +102,7 @@ def _growth(function: Function, at: int, loop: int) -> Iterator[Grown]:
         if _counts(function, operation[3], operation[1], loop):
             yield Grown("numbers", operation[1])
         elif _counts(function, operation[2], operation[1], loop):
-            yield Grown("object", _without_place(function, operation[1]))  # `images[i] = load(file)`
+            yield Grown("object", _without_place(function, operation[1]), operation[3])  # `images[i] = load(file)`
 
 
 def _without_place(function: Function, table: int) -> int:
@@ -117,7 +119,8 @@ def _method(function: Function, call: int, loop: int) -> Iterator[Grown]:
         keyed = operation[0] == op.ITEM and any(
             is_of_turn(function, part, loop) for part in function.within(operation[2])
         )
-        yield Grown("sum" if keyed or operation[0] == op.CALL else "object", owner)
+        given = function.call(call).positional[-1:]
+        yield Grown("sum" if keyed or operation[0] == op.CALL else "object", owner, *given)
     elif word in WRITES and function.dotted(owner) not in _SHOWN and not _opens(function, owner):
         yield Grown("file", owner)
 
@@ -146,7 +149,7 @@ def _regrown(function: Function, operation: Op) -> Iterator[Grown]:
     for own, more in (made[2:], made[:1:-1]):
         if _is_same(function, operation, own):
             if not are_added_whole(function, more):
-                yield Grown("object" if _is_sequence(function, more) else "sum", own)
+                yield Grown("object" if _is_sequence(function, more) else "sum", own, more)
             return
     if function.ops[made[2]][0] == op.BINARY:  # `x = 0.9 * x + more`: each counts for less than the next
         yield from (Grown("object", part) for part in function.within(made[2]) if _is_same(function, operation, part))

@@ -10,10 +10,11 @@ from typing import Final
 
 from detlint import counters, marks
 from detlint.db import Database
-from detlint.facts.yaml_text import is_yaml
 from detlint.ir.code import Code
 from detlint.ir.cpp import lower
+from detlint.ir.launch_texts import is_launch
 from detlint.ir.words import Words, hash_of
+from detlint.ir.yaml_text import is_yaml
 from detlint.marks import Noted
 from detlint.sources.cpp_text import is_cpp
 
@@ -28,7 +29,7 @@ class Index:
 
     Args:
         read: the bytes of a file, None where they can't be read.
-        paths: the program's files.
+        paths: the program's files. What launch texts say is asked of `Documents`.
         words: the names of a file, None where it can't be read.
         code: the IR of a file, None where it has none.
         db: is told what answers rest on.
@@ -144,7 +145,7 @@ class Index:
 
     def _span(self, folder: str) -> range:
         """The numbers of the files below a folder, in the order of their paths."""
-        self._sorted = self._sorted or sorted(self._paths)
+        self._sorted = self._sorted or sorted(path for path in self._paths if not is_launch(path))
         prefix = folder.rstrip(os.sep) + os.sep if folder else ""
         end = bisect_left(self._sorted, prefix[:-1] + chr(ord(os.sep) + 1)) if prefix else len(self._sorted)
         return range(bisect_left(self._sorted, prefix), end)

@@ -13,10 +13,12 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from detlint.catalog import Launcher
-from detlint.model.commands import UNKNOWN, Started, is_known
+from detlint.model.commands import UNKNOWN, Given, Started, is_known
 
 _PYTHONS: Final = ("python", "pypy")
 _MODULE: Final = frozenset({"-m", "--module"})
+_EXPORT: Final = "--export"
+"""The option that takes several variables, with commas between them."""
 _SURE: Final = frozenset({"", ".", ".."})
 
 
@@ -138,6 +140,33 @@ class Programs:
             program = name if "=" not in word or program else program
         return None
 
+    def gives_by_options(self, program: str) -> bool:
+        """Whether a program gives what it starts variables by options alone, as one in a container."""
+        launcher = self._by_name.get(program.rpartition("/")[2])
+        return launcher is not None and "-e" in launcher.assigning
+
+    def assigned(self, command: Started) -> Iterator[Given]:
+        """The variables that the words of a command set for what it starts, up to the first program that starts no other one."""
+        options, by_words = list[str](), False
+        for i, word in enumerate(command.words):
+            place = command.places[i] if i < len(command.places) else (0, 0, 0)
+            name, sign, value = word.partition("=")
+            launcher = self._by_name.get(word.replace("\\", "/").rpartition("/")[2])
+            if launcher is not None:
+                options += launcher.assigning
+                by_words = "" in launcher.assigning
+            elif not i:
+                return
+            elif name in options and word.startswith("-"):
+                given = value if sign else command.words[i + 1] if i + 1 < len(command.words) else ""
+                where = place if sign or i + 1 >= len(command.places) else command.places[i + 1]
+                for part in given.split(",") if name == _EXPORT else (given,):
+                    yield from _variable(part, command, where)
+            elif sign and by_words and name.isidentifier():
+                yield from _variable(word, command, place)
+            elif word.startswith(_PYTHONS) or word.endswith(".py"):
+                return
+
     def _has_modules(self, program: str) -> bool:
         """Whether the option `-m` of a program names a module."""
         launcher = self._by_name.get(program)
@@ -149,14 +178,21 @@ class Programs:
         self, command: Started, script: str, at: int, used: Sequence[Launcher], source: str, is_module: bool
     ) -> Launch:
         counts = [count for launcher in used for count in _counts(launcher, command.words[:at])]
-        counts += [value for name, value in command.environment.items() if name in self._variables]
+        environment = {**command.environment, **{one.name: one.value for one in self.assigned(command)}}
+        counts += [value for name, value in environment.items() if name in self._variables]
         path = (
             script if script.startswith(("/", "~")) or not command.folder.strip("./") else f"{command.folder}/{script}"
         )
         arguments = command.words[at + 1 :]
-        return Launch(
-            path, arguments, command.environment, tuple(counts), source, command.line, command.column, is_module
-        )
+        return Launch(path, arguments, environment, tuple(counts), source, command.line, command.column, is_module)
+
+
+def _variable(text: str, command: Started, place: tuple[int, int, int]) -> Iterator[Given]:
+    """The variable that a word sets: `NAME=value`."""
+    name, sign, value = text.partition("=")
+    if sign and name.isidentifier():
+        line, column = place[:2] if place[0] else (command.line, command.column)
+        yield Given(name, value, line, column, place)
 
 
 def _counts(launcher: Launcher, words: Sequence[str]) -> Iterator[str]:

@@ -121,10 +121,6 @@ class Sinks:
         """Whether a call that only draws is kept under a name that nobody reads."""
         return self._ask("unused", module, index, self._is_unused, False)
 
-    def picks(self, module: Module, index: int) -> bool:
-        """Whether a hash is cut down to pick something by it: `hash(name) % 10`. What seeds is another matter."""
-        return self._ask("picks", module, index, self._picks, False)
-
     # -- what only values of some kinds may become ----------------------------------------------------------------------
 
     def is_certain(self, module: Module, index: int) -> bool:
@@ -212,19 +208,6 @@ class Sinks:
             elif code in _ROLES:
                 found.add(_ROLES[code])
         return frozenset(found)
-
-    def _picks(self, function: Function, at: int, meaning: Meaning) -> bool:
-        if function.name == "__hash__":
-            return False
-        cut = (use.op for use in function.users[at] if use.place == 2 and function.ops[use.op][0] == op.BINARY)
-        taken = (rest for rest in cut if function.code.strings[function.ops[rest][1]] in ("%", "&"))
-        return any(not self._seeds(function, rest, meaning) for rest in taken)
-
-    def _seeds(self, function: Function, at: int, meaning: Meaning) -> bool:
-        """Whether a number is made a seed."""
-        calls = [use.op for use in function.users[at] if function.ops[use.op][0] == op.CALL and use.place > 1]
-        names = (self._catalog.canonical(meaning.name(function, function.ops[call][1])) for call in calls)
-        return any(self._catalog.entries[i].seeds for name in names for i in self._catalog.calls.get(name, ()))
 
     def _becomes_weights(self, function: Function, at: int, meaning: Meaning) -> bool:
         known = self._catalog

@@ -51,12 +51,19 @@ class Types:
             return "builtins.dict" if isinstance(value, Mapping) else f"builtins.{value.kind}"
         if isinstance(value, Either):
             return self._common({self.of(option) for option in value.options})
-        if isinstance(value, Member) and value.attr.startswith("["):
+        if isinstance(value, Member) and not value.attr.startswith("["):
+            return self._by_attribute(value.attr)
+        if isinstance(value, Member):
             kind = self.of(value.base)
             return kind if kind in self.tensors else self._type_of_item(value)
         if isinstance(value, Param):
             return self.of(value.default) if value.default not in (None, Const(None)) else ""
         return self._type_of_result(value.of, value.site) if isinstance(value, Result) else ""
+
+    def _by_attribute(self, attr: str) -> str:
+        """The class of an attribute of an object that isn't known, by a name that only objects of one class have: `env.action_space`."""
+        found = [self._catalog.entries[i].returns for i in self._catalog.methods.get(attr, ())]
+        return next((returns for returns in found if returns), "")
 
     @cached_property
     def tensors(self) -> frozenset[str]:

@@ -45,6 +45,8 @@ class Directive(msgspec.Struct, frozen=True, array_like=True, gc=False):
     codes: tuple[str, ...]
     problem: str = ""
     """Why it is malformed; such a directive suppresses nothing."""
+    about: int = 0
+    """The line that it is about, where that isn't its own."""
 
 
 def directives(data: bytes, lower: bytes | None = None) -> tuple[Directive, ...]:

@@ -76,6 +76,7 @@ class YamlGate:
         words: what matters wherever it stands.
         registered: keys that matter where the last part of their value is one of `names`.
         dotted: keys that matter where their value is a dotted name.
+        started: variables and servers that matter in what starts processes, too.
     """
 
     def __init__(
@@ -85,19 +86,30 @@ class YamlGate:
         names: Collection[str],
         dotted: Iterable[str],
         settings: Sequence[Setting],
+        started: Iterable[str],
     ) -> None:
+        self._started = encoded(started)
         self._words, self._names = encoded(words), frozenset(encoded(names))
         self._registered, self._dotted = [*map(_valued, registered)], [*map(_valued, dotted)]
         self._settings = settings
 
+    def lets(self, path: str, data: bytes) -> bool:
+        """Whether a file may produce a finding; a launch text does so by what processes are given, or by a comment."""
+        return self.passes(data) if path.endswith((".yaml", ".yml")) else self._starts(data)
+
+    def _starts(self, data: bytes) -> bool:
+        return any(word in data for word in self._started) or (
+            (b"noqa" in data or b"detlint" in data) and WORTH_READING.search(data) is not None
+        )
+
     def passes(self, data: bytes) -> bool:
-        """Whether the file may produce a finding."""
+        """Whether a YAML file may produce a finding."""
         return (
             any(word in data for word in self._words)
             or any(name.rpartition(b".")[2] in self._names for p in self._registered for name in p.findall(data))
             or any(b"." in name for pattern in self._dotted for name in pattern.findall(data))
             or any(any(m in data for m in kind.marks) and any(k in data for k in kind.keys) for kind in self._settings)
-            or ((b"noqa" in data or b"detlint" in data) and WORTH_READING.search(data) is not None)
+            or self._starts(data)
             or data.startswith(_TWO_BYTES)
         )
 

@@ -24,7 +24,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.scope import join
-from detlint.model import sets
+from detlint.model import elements, sets
 
 STDLIB: Final = sys.stdlib_module_names | {"builtins"}
 WITHOUT_PARTS: Final = STDLIB - {
@@ -93,6 +93,9 @@ def operation(left: Value | None, right: Value | None) -> Value | None:
     if type(left) is Either and type(right) is not Instance and any(map(is_of_stdlib, left.options)):
         # `seed + rank`, where the seed is drawn unless it is given: it is still what was drawn.
         return join(operation(option, right) for option in left.options)
+    kinds = [sets.elements_of(side) for side in (left, right)]
+    if None not in kinds:  # what is taken out of a set, or compared with it, is of its kind
+        return sets.SETS[elements.joined(kind for kind in kinds if kind is not None)]
     for side in (left, right):
         if side is COMPARED:
             continue  # as a factor it takes on the other's type

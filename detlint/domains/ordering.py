@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import BEFORE
@@ -17,6 +18,21 @@ ERRORS: Final = ("Error", "Exception", "Warning")
 """How the names of exceptions end."""
 SORTS: Final = frozenset({"builtins.sorted", "natsort.natsorted"})
 VIEWS: Final = frozenset({"items", "keys", "values"})
+ASKS: Final = frozenset({"get", "pop", "setdefault"})
+"""Methods that give what a table has under a key."""
+SAVES: Final = ("to_csv", "to_excel", "to_feather", "to_hdf", "to_json", "to_parquet", "to_pickle", "to_sql")
+"""Methods of tables that write them to a file."""
+SUMS_UP: Final = frozenset({
+    "all", "any", "count", "describe", "drop_duplicates", "dropna", "duplicated", "equals", "info", "isna", "isnull", "keys", "max",
+    "mean", "median", "min", "nunique", "std", "sum", "var",
+})  # fmt: skip
+"""Methods of tables whose answer, column by column, doesn't depend on the order of these, and those that count rows."""
+_TEXTS: Final = frozenset({
+    "abspath", "basename", "decode", "dirname", "expanduser", "format", "join", "joinpath", "lower", "lstrip", "normpath", "relative_to",
+    "relpath", "removeprefix", "removesuffix", "repr", "replace", "resolve", "rstrip", "split", "splitext", "str", "strip", "title",
+    "upper", "with_suffix", "Path", "PurePath",
+})  # fmt: skip
+"""Functions and methods that make a text, or a path, of another."""
 
 
 def is_put_right(function: Function, part: int, meaning: Meaning) -> bool:
@@ -174,3 +190,40 @@ def is_keyed(function: Function, loop: int, mark: int) -> bool:
     if through[0] == op.CALL and function.is_builtin(through[1], "enumerate", "zip"):
         return False
     return any(is_of_turn(function, part, loop) for give in gives for part in function.within(give[1]))
+
+
+def is_computed(function: Function, value: int, loop: int) -> bool:
+    """Whether a value is more than an item that a loop has at hand, a part of it, or a text that names it: it is computed of that."""
+    waiting, seen = [value], set[int]()
+    while waiting:
+        at = waiting.pop()
+        operation = function.ops[at]
+        code = operation[0]
+        if at in seen or at == loop:
+            continue
+        seen.add(at)
+        if code == op.LOAD:
+            stores = (found for found in function.flow.reaching.get(at, ()) if found > loop)
+            waiting += [function.ops[found][2] for found in stores if function.ops[found][0] == op.STORE]
+        elif code == op.CALL:
+            if function.called(at) not in _TEXTS:
+                return True
+            waiting += [*function.call(at).positional, *(of for of in (function.called_on(at),) if of >= 0)]
+        elif code in (op.COMPARE, op.LIST, op.COLLECT, op.AUGMENT, op.AWAIT):
+            return True
+        elif code == op.BINARY:
+            if function.code.strings[operation[1]] not in ("+", "/"):
+                return True
+            waiting += operation[2:]
+        elif code in (op.TEXT, op.TUPLE):
+            waiting += operation[1:]
+        elif code in (op.ATTR, op.FORMAT, op.ITEM, op.PART, op.STAR):
+            waiting.append(operation[1])
+        elif code == op.CHOICE:
+            waiting += [arm for arm in operation[2:] if arm >= 0]
+    return False
+
+
+def is_named(meaning: Meaning, function: Function, base: int) -> bool:
+    """Whether what a method is called on has a full name: a module, a class."""
+    return isinstance(meaning.value(function, base), Ref)

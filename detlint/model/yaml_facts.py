@@ -33,7 +33,6 @@ from detlint.facts.model import (
 )
 from detlint.facts.reading.values import LONGEST_DISPLAY, constant
 from detlint.facts.reading.words import mentions
-from detlint.facts.yaml_text import decoded, lines_of
 from detlint.ir.yaml_nodes import (
     MERGE,
     NOT_KNOWN,
@@ -48,6 +47,7 @@ from detlint.ir.yaml_nodes import (
     pairs_of,
     too_deep,
 )
+from detlint.ir.yaml_text import decoded, lines_of
 from detlint.sources.directives import Directive, may_hold, of_comment
 from detlint.sources.parse import Problem
 
