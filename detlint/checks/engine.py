@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from detlint import counters
 from detlint.catalog import Catalog
-from detlint.checks import kernels, keys, library, seeds, switches, workers
+from detlint.checks import kernels, keys, library, ranks, resume, seeds, switches, workers
 from detlint.checks.alone import Alone
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
@@ -16,6 +16,8 @@ from detlint.checks.levels import Levels
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.raising import Raising
+from detlint.checks.ranks import RankRules
+from detlint.checks.resume import ResumeRules
 from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sources import SourceRules
@@ -120,6 +122,7 @@ class Engine:
             root,
         )
         self.sources = SourceRules(self.matcher, users)
+        self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
@@ -168,6 +171,8 @@ class Engine:
             self.verdicts.is_idle,
             self.documented.switched,
         )
+        found += self.ranks.findings(reach) if ranks.CODE in self.on else ()
+        found += self.resume.findings(reach) if resume.CODE in self.on else ()
         return self._selected(found)
 
     def _is_elsewhere(self, reach: Reach, place: Place) -> bool:
