@@ -8,11 +8,12 @@ from detlint import counters
 from detlint.catalog import Catalog
 from detlint.checks import kernels, keys, library, ranks, resume, seeds, switches, workers
 from detlint.checks.alone import Alone
+from detlint.checks.backward import Backward
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients
-from detlint.checks.levels import Levels
+from detlint.checks.levels import as_note
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.raising import Raising
@@ -78,7 +79,7 @@ class Engine:
         self.matcher = Matcher(resolver, settings, hiding, registered, versions, users.sinks)
         self.users = users
         training = Training(resolver, users.meanings)
-        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root))
+        self.backward = Backward(settings, self.matcher, Gradients(self.matcher, users, training, root))
         attributes = Readers(users)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
@@ -111,7 +112,7 @@ class Engine:
             self.matcher,
             settings,
             users,
-            self.levels,
+            self.backward,
             attributes,
             self.unnamed,
             self.untrained,
@@ -165,7 +166,7 @@ class Engine:
         found += switches.findings(
             reach,
             self.matcher,
-            self.levels,
+            self.backward,
             self.catalog,
             self._is_elsewhere,
             self.verdicts.is_idle,
@@ -209,7 +210,7 @@ class Engine:
         if keys.CODE in self.on:
             behind = runs.stop and not passages and not self.unnamed.is_in_library(module)
             keyed = self.keys.findings(module)
-            found += [finding.with_severity("note") for finding in keyed] if behind else keyed
+            found += map(as_note, keyed) if behind else keyed
         return self._selected([*at_sites, *found]), varies, is_open
 
     def judge_source(self, path: str) -> list[Finding]:
@@ -239,11 +240,11 @@ class Engine:
             counters.now.judged += 1
             for match in self.verdicts.matches(module, index):
                 if match.entry.rule in self.on:
-                    *_, (severity, _) = self.verdicts.of(module, index, match, runs)
-                    if severity is not None:
+                    *_, (found, _) = self.verdicts.of(module, index, match, runs)
+                    if found is not None:
                         rule, active = self.catalog.rules[match.entry.rule], self.matcher.active(module)
-                        found = finding(module, module.sites[index], match, rule, severity, active, self.settings)
-                        yield self.verdicts.kernels.told(found, module, index, match)
+                        told = finding(module, module.sites[index], match, rule, found, active, self.settings)
+                        yield self.verdicts.kernels.told(told, module, index, match)
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)

@@ -7,9 +7,10 @@ from typing import Final
 
 from msgspec import structs
 
-from detlint.checks.finding import Finding, Severity, Step, lowered
+from detlint.checks.finding import Finding, Step
+from detlint.checks.levels import Own, case_of, level
 from detlint.checks.match import Match, Matcher
-from detlint.checks.tests import is_test
+from detlint.checks.tests import stands_in_test
 from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -124,11 +125,7 @@ class KernelRules:
     def _races(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
         for place, is_sum in races(self.kernels, meaning, function):
             steps = tuple(self._launches(meaning, function))
-            if is_sum:
-                align = self._matcher.settings.profile == "align"
-                yield self._finding(module, place, "warning" if align else "note", _OF_THREADS, steps)
-            else:
-                yield self._finding(module, place, "error", _RACE, steps)
+            yield self._finding(module, place, "align" if is_sum else "error", _OF_THREADS if is_sum else _RACE, steps)
 
     def _is_parallel(self, meaning: Meaning, function: Function) -> bool:
         """Whether loops of a function may run in parallel."""
@@ -148,16 +145,20 @@ class KernelRules:
         return not words.isdisjoint(meaning.code.identifiers)
 
     def _finding(
-        self, module: Module, place: Place, level: Severity, said: tuple[str, str], steps: tuple[Step, ...]
+        self, module: Module, place: Place, own: Own, said: tuple[str, str], steps: tuple[Step, ...]
     ) -> Finding:
         """What is told at a place.
 
         Args:
+            own: what stands for the rule's own level.
             said: the message, and the remedy.
         """
         rule, span = self._matcher.catalog.rules[CODE], Span(*place.function.span(place.at))
-        level = lowered(level) if is_test(module.path) and level != "note" else level
-        return Finding(module.path, span, rule.code, rule.name, level, *said, steps=steps)
+        in_test = stands_in_test(module, self._matcher.catalog.testing)
+        found = level(case_of(rule, self._matcher.settings, own, in_test=in_test))
+        return Finding(
+            module.path, span, rule.code, rule.name, found.severity, *said, steps=steps, certainty=found.certainty
+        )
 
     def _at(self, module: Module, index: int) -> tuple[Meaning, Function, int] | None:
         """The call of a site."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from detlint.checks.finding import Finding, Step, lowered
-from detlint.checks.levels import is_class
+from detlint.checks.backward import is_class
+from detlint.checks.finding import Finding, Step
+from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span
@@ -43,7 +44,10 @@ class RankRules:
         """The names by which code says what processes do together, but those that others have as well: `gather`."""
         keys = ("averages", "averages-gradients", "collective", "calls-together")
         names = {name for key in keys for name in self._catalog.with_context(key)}
-        others = {name.rpartition(".")[2] for name in self._catalog.calls if name.startswith("torch.Tensor.")} | {"reduce", "barrier"}
+        others = {name.rpartition(".")[2] for name in self._catalog.calls if name.startswith("torch.Tensor.")} | {
+            "reduce",
+            "barrier",
+        }
         return {name.rpartition(".")[2] for name in names} - others
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
@@ -131,7 +135,11 @@ class RankRules:
     def _agree(self, ranks: Ranks) -> bool:
         """Whether something gives all processes the same parameters: a wrapper, a broadcast, a file."""
         named = ranks.slices.named
-        methods = {f".{name.rpartition('.')[2]}" for name in self._words["agrees-weights"] if name.rpartition(".")[0][-1:].isalpha()}
+        methods = {
+            f".{name.rpartition('.')[2]}"
+            for name in self._words["agrees-weights"]
+            if name.rpartition(".")[0][-1:].isalpha()
+        }
         if any(name in self._words["agrees-weights"] or (name in methods and name != ".train") for name in named):
             return True
         for name, points in named.items():
@@ -160,7 +168,9 @@ class RankRules:
         for meaning in ranks.slices.files.values():
             for function in meaning.code.functions():
                 for mark, operation in function.each(op.IF):
-                    draws = {s: at for at in function.made_of(operation[1]) for s in self._streams(meaning, function, at)}
+                    draws = {
+                        s: at for at in function.made_of(operation[1]) for s in self._streams(meaning, function, at)
+                    }
                     if not draws or not self._meet(ranks, meaning, function, mark):
                         continue
                     apart = self._drawn_apart(ranks, meaning, function, draws)
@@ -173,7 +183,13 @@ class RankRules:
         message = "each process decides by a draw of its own whether it takes part in a collective, and these draws aren't the same"
         steps: tuple[Step, ...] = ()
         if apart is not None:
-            steps = (Step(apart.meaning.path, Span(*apart.function.span(apart.at)), "some processes draw here and others don't"),)
+            steps = (
+                Step(
+                    apart.meaning.path,
+                    Span(*apart.function.span(apart.at)),
+                    "some processes draw here and others don't",
+                ),
+            )
         return self._finding(point, message, steps)
 
     def _streams(self, meaning: Meaning, function: Function, at: int) -> set[str]:
@@ -222,6 +238,8 @@ class RankRules:
 
     def _finding(self, point: Point, message: str, steps: tuple[Step, ...]) -> Finding:
         rule = self._catalog.rules[CODE]
-        level = lowered("warning") if is_test(point.meaning.path) else "warning"
+        found = level(case_of(rule, self._matcher.settings, in_test=is_test(point.meaning.path)))
         span = Span(*point.function.span(point.at))
-        return Finding(point.meaning.path, span, rule.code, rule.name, level, message, rule.remedy, steps=steps)
+        return Finding(
+            point.meaning.path, span, rule.code, rule.name, found.severity, message, rule.remedy, steps=steps
+        )

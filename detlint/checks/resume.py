@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from detlint.catalog import SHUFFLED, Catalog
-from detlint.checks.finding import Finding, Severity, Step, lowered
+from detlint.checks.finding import Finding, Step
+from detlint.checks.levels import ALIGN, case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span
@@ -91,7 +92,11 @@ class ResumeRules:
                 inside = "draws-inside" in match.entry.contexts
                 if match.entry.rule == SHUFFLED and not shuffled:
                     continue
-                if inside or match.entry.rule.startswith(_DESIGN) or (match.entry.draws and self._is_each_round(place, match)):
+                if (
+                    inside
+                    or match.entry.rule.startswith(_DESIGN)
+                    or (match.entry.draws and self._is_each_round(place, match))
+                ):
                     return place
         return None
 
@@ -169,16 +174,24 @@ class ResumeRules:
         """Whether a value is an optimizer, by what made it."""
         for part in slices.parts(point.meaning, point.function, value):
             operation = part.function.ops[part.at]
-            name = self._catalog.canonical(part.meaning.name(part.function, operation[1])) if operation[0] == op.CALL else ""
+            name = (
+                self._catalog.canonical(part.meaning.name(part.function, operation[1]))
+                if operation[0] == op.CALL
+                else ""
+            )
             if name and (f"{name}.".startswith(self._optimizers) or name in self._optimizers):
                 return True
         return False
 
     def _finding(self, point: Point, drawn: Place) -> Finding:
         rule = self._catalog.rules[CODE]
-        align = self._matcher.settings.profile == "align"
-        level: Severity = "error" if align else "warning"
-        level = lowered(level) if is_test(point.meaning.path) else level
-        step = Step(drawn.module.path, drawn.module.sites[drawn.site].span, "the run draws here, and goes on with other numbers")
+        settings = self._matcher.settings
+        own = "error" if settings.profile == ALIGN else ""  # a run with a break is no run to compare
+        found = level(case_of(rule, settings, own, in_test=is_test(point.meaning.path)))
+        step = Step(
+            drawn.module.path, drawn.module.sites[drawn.site].span, "the run draws here, and goes on with other numbers"
+        )
         span = Span(*point.function.span(point.at))
-        return Finding(point.meaning.path, span, rule.code, rule.name, level, rule.message, rule.remedy, steps=(step,))
+        return Finding(
+            point.meaning.path, span, rule.code, rule.name, found.severity, rule.message, rule.remedy, steps=(step,)
+        )

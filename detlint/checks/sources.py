@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
-from detlint.checks.finding import Finding, Severity, Step
+from detlint.checks.finding import Certainty, Finding, Step
 from detlint.checks.kernels import CODE
+from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span
@@ -41,11 +42,14 @@ class SourceRules:
         rule = self._matcher.catalog.rules[CODE]
         around = source.outermost(atomic.place.function)
         steps = [*islice(self._calls(source.exported(around)), MOST)]
-        level: Severity = "error" if atomic.numbers == FLOATS and steps else "warning"
-        level = "note" if is_test(source.path) else level
+        certainty: Certainty = "certain" if atomic.numbers == FLOATS and steps else "likely"
+        found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
         message = rule.message.replace("{api}", atomic.name).replace("programs", "threads")
         span = Span(*atomic.place.function.span(atomic.place.at))
-        return Finding(source.path, span, rule.code, rule.name, level, message, rule.remedy, ("cuda",), tuple(steps))
+        return Finding(
+            source.path, span, rule.code, rule.name, found.severity, message, rule.remedy, ("cuda",), tuple(steps),
+            certainty=found.certainty,
+        )  # fmt: skip
 
     def _calls(self, names: list[str]) -> Iterator[Step]:
         """The calls in Python of what a source gives out under some names."""

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.tests import denied
 from detlint.model.kernel_numbers import Values
-from detlint.model.truth import denied
 
 Axes = frozenset[str]
 """Numbers that are kept apart: `program x`, `thread x`, `lane 12`."""

@@ -67,7 +67,9 @@ class Ranks:
                     words = [word for word, _ in self._catalog.signatures.get(name, ())]
                     position = words.index(entry.hands.function) if entry.hands.function in words else 0
                     handed = point.function.call(point.at).argument(position, entry.hands.function)
-                    path, _, inside = point.meaning.name(point.function, handed).partition("::") if handed >= 0 else ("", "", "")
+                    path, _, inside = (
+                        point.meaning.name(point.function, handed).partition("::") if handed >= 0 else ("", "", "")
+                    )
                     meaning = self.slices.files.get(path)
                     for function in meaning.code.by_name.get(inside, ()) if meaning is not None else ():
                         yield path, function.number, 0
