@@ -24,7 +24,7 @@ from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources,
 from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
 from detlint.ir import cpp
-from detlint.ir.launch_texts import is_launch, kind_of, lower
+from detlint.ir.launch_texts import is_settings, kind_of, lower
 from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
@@ -225,7 +225,7 @@ class _Launch(_Yaml):
         kind, lines = kind_of(self._name), self.data.split(b"\n")
         recipes = kind == "make"
         if kind not in ("shell", "make"):
-            raise CannotStand("comments have lines of their own there")
+            raise CannotStand("JSON has no comments" if kind == "json" else "comments have lines of their own there")
         return {
             n for n, line in enumerate(lines, 1) if line.rstrip().endswith(b"\\") or (recipes and line[:1] != b"\t")
         }
@@ -268,8 +268,8 @@ class _Notebook(_Page):
 
 
 def _page(path: str, data: bytes) -> _Page:
-    kinds = {_Launch: is_launch, _Cpp: is_cpp, _Notebook: is_notebook, _Yaml: is_yaml}
-    kind = next((kind for kind, is_one in kinds.items() if is_one(path)), _Python)
+    other = _Launch if is_settings(path) else _Cpp if is_cpp(path) else _Python
+    kind = _Notebook if is_notebook(path) else _Yaml if is_yaml(path) else other
     return kind(path, data)
 
 
