@@ -19,11 +19,24 @@ from detlint.model.kernel_numbers import Values
 Axes = frozenset[str]
 """Numbers that are kept apart: `program x`, `thread x`, `lane 12`."""
 NOTHING: Final[Axes] = frozenset()
-_LOSE: Final = frozenset({"//", "/", "%", ">>", "&", "|", "^"})
+_PARTS: Final = {"//": "//", "/": "//", "%": "%"}
+"""What takes a number apart, of Python and of C++."""
 _LOOP: Final = "round"
 """Of a loop that is no launch: which round it is."""
 _SHARED: Final = "__shared__"
 DEEPEST: Final = 30
+
+
+def _complete(axes: Axes) -> Axes:
+    """What is kept apart, with the numbers of which both the quotient and the rest are: `n // size` and `n % size`."""
+    found, before = set(axes), set[str]()
+    while found != before:
+        before = {*found}
+        for axis in before:
+            whole, _, size = axis.rpartition(" // ")
+            if whole and f"{whole} % {size}" in before:
+                found.add(whole)
+    return frozenset(found)
 
 
 class _Term(NamedTuple):
@@ -59,7 +72,7 @@ class Writers:
         if any(self._is_shared(function, value) for value in place):
             wanted = {axis for axis in wanted if not axis.startswith("program")}
         wanted -= self._left_out(function, at)
-        return wanted <= self._apart(function, place)
+        return wanted <= _complete(self._apart(function, place))
 
     def _apart(self, function: Function, place: Sequence[int]) -> Axes:
         address = self._summed(function, [*self._terms_of(function, place[0], 0, address=True)]) if place else NOTHING
@@ -136,9 +149,17 @@ class Writers:
             return self._loaded(function, value, depth)
         if code == op.BINARY and function.strings[operation[1]] in ("+", "-"):
             return self._summed(function, [*self._terms_of(function, value, depth)])
+        if code == op.BINARY and function.strings[operation[1]] in _PARTS:
+            divisor = self._size_name(function, operation[3])
+            word = _PARTS[function.strings[operation[1]]]
+            return frozenset(
+                f"{axis} {word} {divisor}" for axis in self.axes(function, operation[2], depth + 1) if divisor
+            )
         if code == op.BINARY and function.strings[operation[1]] in ("*", "<<"):
             one, other = (self.axes(function, side, depth + 1) for side in operation[2:4])
             return one or other if not (one and other) else NOTHING
+        if code == op.AUGMENT and self._is_plain(function, value):
+            return self._summed(function, [*self._terms_of(function, value, depth)])
         if code == op.AUGMENT and function.strings[operation[1]] in ("+", "-"):
             return self.axes(function, operation[2], depth + 1) | {_LOOP}
         if code in (op.UNARY, op.CHOICE):
@@ -177,7 +198,15 @@ class Writers:
     def _is_round(self, function: Function, made: int, value: int) -> bool:
         """Whether a value is what a loop makes of a variable itself: `i += step`."""
         operation = function.ops[made]
+        if self._is_plain(function, made):
+            return False
         return operation[0] == op.AUGMENT and function.ops[operation[2]][:2] == function.ops[value][:2]
+
+    def _is_plain(self, function: Function, value: int) -> bool:
+        """Whether something is added to a name in no loop: `pointer += row * stride`."""
+        operation = function.ops[value]
+        adds = operation[0] == op.AUGMENT and function.strings[operation[1]] in ("+", "-")
+        return adds and not any(function.ops[mark][0] in (op.FOR, op.WHILE) for mark in function.blocks(value))
 
     def _element(self, function: Function, value: int, operation: Sequence[int], depth: int) -> Axes:
         """What a loop or block gives in each round, and a part of that."""
@@ -219,7 +248,8 @@ class Writers:
         value = function.meant(value) if depth < DEEPEST else value
         operation = function.ops[value]
         word = function.strings[operation[1]] if operation[0] in (op.BINARY, op.UNARY) else ""
-        if operation[0] == op.BINARY and word in ("+", "-") and depth < DEEPEST:
+        plus = operation[0] == op.BINARY and word in ("+", "-")
+        if (plus or self._is_plain(function, value)) and depth < DEEPEST:
             for side in operation[2:4]:
                 yield from self._terms_of(function, side, depth + 1, address=address)
         elif operation[0] == op.UNARY and word == "&" and depth < DEEPEST:
@@ -272,8 +302,15 @@ class Writers:
                 yield self._size_name(function, given[-1]) if given else ""
 
     def _size_name(self, function: Function, value: int) -> str:
-        constant = function.constant(function.meant(value))
-        return repr(constant) if constant is not UNKNOWN else function.dotted(value)
+        """A size as it is written, so that the same ones are told by it: `H * W`; "" for what is none."""
+        meant = function.meant(value)
+        constant, operation = function.constant(meant), function.ops[meant]
+        if constant is not UNKNOWN:
+            return repr(constant)
+        if operation[0] == op.BINARY:
+            parts = [self._size_name(function, side) for side in operation[2:4]]
+            return f"({parts[0]} {function.strings[operation[1]]} {parts[1]})" if all(parts) else ""
+        return function.dotted(value)
 
     def _is_block(self, function: Function, value: int) -> bool:
         """Whether a value is the size of a block, known when the kernel is compiled."""
