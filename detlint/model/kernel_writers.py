@@ -211,6 +211,9 @@ class Writers:
     def _element(self, function: Function, value: int, operation: Sequence[int], depth: int) -> Axes:
         """What a loop or block gives in each round, and a part of that."""
         if operation[0] == op.PART:
+            element = function.element(value)
+            if element != value:  # a, b = program_id(0), program_id(1)
+                return self.axes(function, element, depth + 1)
             if self._is_grid(function, operation[1]):
                 return frozenset({f"{axis}.{operation[2]}" for axis in self.axes(function, operation[1], depth + 1)})
             return self.axes(function, operation[1], depth + 1)
