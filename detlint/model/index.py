@@ -8,12 +8,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
+from yaml import Node
+
 from detlint import counters, marks
 from detlint.db import Database
 from detlint.ir.code import Code
 from detlint.ir.cpp import lower
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words, hash_of
+from detlint.ir.yaml_nodes import documents_of
 from detlint.ir.yaml_text import is_yaml
 from detlint.marks import Noted
 from detlint.sources.cpp_text import is_cpp
@@ -62,9 +65,10 @@ class Index:
         """Whether a file is one of the program's."""
         return path in self._paths
 
-    def yaml(self, path: str) -> bytes | None:
-        """The bytes of a YAML file; None for any other, and for one that can't be read."""
-        return counters.looked_through(self._bytes(path)) if is_yaml(path) else None
+    def yaml(self, path: str) -> Sequence[Node] | None:
+        """The documents of a YAML file; None for any other, and for one that can't be read."""
+        data = counters.looked_through(self._bytes(path)) if is_yaml(path) else None
+        return documents_of(data) if data is not None else None
 
     def source(self, path: str) -> Code | None:
         """The IR of a source in C++; None for any other file, and for one that can't be read."""
