@@ -205,10 +205,10 @@ class RankRules:
         for at, _ in function.each(op.CALL):
             if mark < at < function.parts[mark][-1]:
                 callee = function.ops[at][1]
-                if meaning.name(function, callee) in self._words["collective"]:
+                if self._catalog.canonical(meaning.name(function, callee)) in self._words["collective"]:
                     return True
                 called = ranks.slices.same(meaning, function, callee)
-                if any(meaning_of(made) in self._words["calls-together"] for made in called):
+                if any(self._catalog.canonical(meaning_of(made)) in self._words["calls-together"] for made in called):
                     return True
         return False
 

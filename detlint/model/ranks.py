@@ -36,14 +36,14 @@ class Ranks:
             shares: whether a share of the data counts, too.
         """
         for point in self.slices.parts(meaning, function, value):
-            if self._is_rank(point) or (shares and meaning_of(point) in self._shares):
+            if self._is_rank(point) or (shares and self.slices.canonical(meaning_of(point)) in self._shares):
                 return point
         return None
 
     def _is_rank(self, point: Point) -> bool:
         meaning, function, at = point
         operation = function.ops[at]
-        if operation[0] in (op.LOAD, op.ATTR) and meaning.name(function, at) in self._names:
+        if operation[0] in (op.LOAD, op.ATTR) and self.slices.canonical(meaning.name(function, at)) in self._names:
             return True
         if operation[0] == op.LOAD and (given := function.given(at)) is not None:
             return (meaning.path, given[0].number, given[1]) in self._parameters

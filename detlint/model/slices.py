@@ -7,7 +7,7 @@ What it may assume: the files at hand have all calls; an attribute that a method
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
@@ -28,7 +28,8 @@ def of_run(users: Users, files: Collection[str], entry: str, words: Collection[s
     """
     said = [path for path in sorted(files) if path == entry or any(users.index.has_name(path, word) for word in words)]
     said.sort(key=lambda path: -len(os.path.commonpath([path, entry])))
-    return Slices(meaning for path in said[:MOST_FILES] if (meaning := users.meanings.at(path)) is not None)
+    meanings = (meaning for path in said[:MOST_FILES] if (meaning := users.meanings.at(path)) is not None)
+    return Slices(meanings, users.resolver.catalog.canonical)
 
 
 class Point(NamedTuple):
@@ -45,9 +46,14 @@ class Point(NamedTuple):
 
 
 class Slices:
-    """Follows values back in some files."""
+    """Follows values back in some files.
 
-    def __init__(self, meanings: Iterable[Meaning]) -> None:
+    Args:
+        canonical: gives the one full name of what has several.
+    """
+
+    def __init__(self, meanings: Iterable[Meaning], canonical: Callable[[str], str]) -> None:
+        self.canonical = canonical
         self.files = {meaning.path: meaning for meaning in meanings}
 
     def calls(self) -> Iterator[tuple[Point, str]]:
@@ -56,7 +62,7 @@ class Slices:
             for function in meaning.code.functions():
                 for at, name in meaning.calls(function):
                     if not function.is_dead(at):
-                        yield Point(meaning, function, at), name
+                        yield Point(meaning, function, at), self.canonical(name)
 
     @cached_property
     def named(self) -> dict[str, list[Point]]:
