@@ -25,6 +25,7 @@ from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sources import SourceRules
 from detlint.checks.sums import Sums
+from detlint.checks.switched_again import switched_again
 from detlint.checks.told import finding
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
@@ -163,6 +164,7 @@ class Engine:
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
+            reach.spared |= switched_again(reach, self.matcher)
             reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
         return found, idle
 
@@ -197,6 +199,7 @@ class Engine:
             self._is_elsewhere,
             self.verdicts.is_idle,
             self.documented.switched,
+            self.verdicts.silence.placed.is_on_host,
         )
         found += self.ranks.findings(reach) if ranks.CODE in self.on else ()
         found += self.resume.findings(reach) if resume.CODE in self.on else ()
