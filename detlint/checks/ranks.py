@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from detlint.checks.backward import is_class
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Matcher
+from detlint.checks.match import Matcher, is_class
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span
 from detlint.ir import ops as op
