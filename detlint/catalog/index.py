@@ -68,6 +68,8 @@ class Catalog:
         self.assignments = tables.assignments
         self.environment = tables.environment
         self.commands = tables.commands
+        self.reading = tables.reading
+        """What reads a file of settings -> the parameter that names it, or is it."""
         self.settings = tables.settings
         self.orders = tables.orders
         self.members = tables.members
@@ -153,6 +155,14 @@ class Catalog:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
         acting = (entry.names for entry in self.entries if entry.kind == "call" and entry.acts)
         return frozenset(chain.from_iterable(acting))
+
+    @cached_property
+    def keeping(self) -> frozenset[str]:
+        """The names of what keeps the function that it is handed, so that as decorators they do, too."""
+        keeping = (
+            entry.names for entry in self.entries if entry.hands is not None and "keeps-functions" in entry.contexts
+        )
+        return frozenset(chain.from_iterable(keeping))
 
     @cached_property
     def _spellings(self) -> dict[str, list[str]]:

@@ -40,7 +40,6 @@ from detlint.ir.yaml_nodes import (
     Pairs,
     Place,
     Places,
-    children_of,
     composed,
     literal,
     nodes_of,
@@ -51,6 +50,8 @@ from detlint.ir.yaml_text import decoded, lines_of
 from detlint.sources.directives import Directive, may_hold, of_comment
 from detlint.sources.parse import Problem
 
+REFERENCE: Final = "!ref"
+"""The tag of what stands for another key's value (`!ref <seed>`)."""
 _BEHIND_TAGS: Final = frozenset(b" \t\r\f\v,]}")
 """What a tag ends before."""
 _TEMPLATE: Final = ("{{", "{%", "<%")
@@ -83,40 +84,6 @@ def read(data: bytes, module: str, catalog: Catalog) -> Facts:
         return _Reader(text, module, catalog).file(documents)
     except RecursionError:
         return Facts(module, problem=Problem("can't be analysed: it is nested too deeply"))
-
-
-def scalars(data: bytes) -> list[str]:
-    """The values of a file of settings, as they are written; none of one that can't be read."""
-    try:
-        waiting = composed(decoded(data))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
-        return []
-    found, seen = [], set[int]()
-    for node in waiting:
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.ScalarNode):
-            found.append(node.value)
-        else:
-            waiting += [value for _, value in node.value] if isinstance(node, yaml.MappingNode) else node.value
-    return found
-
-
-def shares(data: bytes) -> bool:
-    """Whether a part of a file stands elsewhere in it, too, under an alias, or may, since it can't be read."""
-    try:
-        waiting = composed(decoded(data))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
-        return True
-    seen = {*map(id, waiting)}
-    for node in waiting:
-        for child in children_of(node) if isinstance(node, yaml.CollectionNode) else ():
-            if id(child) in seen:
-                return True
-            seen.add(id(child))
-            waiting.append(child)
-    return False
 
 
 def argument_span(data: bytes, at: Span, name: str) -> Span | None:
@@ -166,12 +133,16 @@ class _Reader:
         self.builds: set[str] = set()
         self.known: dict[int, Pairs] = {}
         """The keys of mappings, by identity."""
+        self.named: dict[str, yaml.Node] = {}
+        """What the keys at the top of the document have."""
         self.values: dict[int, Value | None] = {}
         """What nodes are, by identity: one that aliases lead to is one thing."""
 
     def file(self, documents: list[yaml.Node]) -> Facts:
         for document in documents:
             nodes = [*nodes_of(document)]
+            top = self.pairs(document) if isinstance(document, yaml.MappingNode) else {}
+            self.named = {name: value for name, (_, value) in top.items()}
             for kind in self.catalog.settings_files:
                 if isinstance(document, yaml.MappingNode) and self.is_of(kind, nodes):
                     self.settings(kind, document)
@@ -183,7 +154,8 @@ class _Reader:
         scalars = (
             node.value for document in documents for node in nodes_of(document) if isinstance(node, yaml.ScalarNode)
         )
-        body = Body(tuple(self.sites), ((),), (Detail(),))
+        called = tuple(number for number, site in enumerate(self.sites) if site.kind in ("call", "registry"))
+        body = Body(tuple(self.sites), (called,), (Detail(),))
         return Facts(
             self.module,
             imports=tuple(sorted(self.imports)),
@@ -247,6 +219,8 @@ class _Reader:
         factory = self.factory(node)
         if factory is not None:
             return self.built(factory, node)
+        if isinstance(node, yaml.ScalarNode) and node.tag == REFERENCE:
+            return self.value(self.named[name]) if (name := node.value.strip("<>")) in self.named else None
         if isinstance(node, yaml.ScalarNode):
             return scalar(node)
         if len(node.value) > LONGEST_DISPLAY or not node.tag.startswith(TAG):
