@@ -291,8 +291,9 @@ def names_an_attribute(text: str, definition: str) -> bool:
 
 
 def is_printed(text: str) -> bool:
-    """Whether a script prints what it makes: that this is all that happens to a network is known of the script's own classes."""
-    return "__main__" in text and "print(" in text
+    """Whether a script prints what it makes: that this is all that happens to a network, or a data set, is known of what the script itself
+    defines."""
+    return "print(" in text
 
 
 def imports_its_neighbours(program: Program, name: str) -> bool:
