@@ -15,6 +15,7 @@ from detlint.checks.gradients import Gradients
 from detlint.checks.levels import Levels
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
+from detlint.checks.own_transforms import OwnTransforms
 from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
@@ -24,6 +25,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
+from detlint.domains.pipelines import Pipelines
 from detlint.model.documents import Documents
 from detlint.model.links import Registered
 from detlint.model.module import Module
@@ -119,6 +121,8 @@ class Engine:
             root,
         )
         self.keys = keys.Keys(self.matcher)
+        pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
+        self._own = OwnTransforms(self.matcher, pipelines, self.levels)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
             settings,
@@ -194,7 +198,7 @@ class Engine:
             strict = self.settings.library == "strict"
             found += library.findings(module, self.matcher, self._drawing, strict, is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
-        at_sites = [*self._sites(module, runs)]
+        at_sites = [*self._sites(module, runs), *self._own.findings(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:
