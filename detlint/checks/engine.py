@@ -74,7 +74,7 @@ class Engine:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
-        self.matcher = Matcher(resolver, settings, hiding, registered, versions, users.sinks)
+        self.matcher = Matcher(resolver, settings, hiding, registered, versions, users)
         self.users = users
         training = Training(resolver, users.meanings)
         self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root))

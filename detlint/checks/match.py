@@ -42,8 +42,8 @@ from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
+from detlint.model.uses import Users
 from detlint.program.calls import left_out
 from detlint.program.values import is_parsed
 from detlint.versions import nearest
@@ -120,7 +120,7 @@ class Matcher:
         hiding: of the last components of some names, those that may stand for them, program-wide.
         registered: what the program registers under names that the catalog knows.
         versions: those of libraries that hold in some folders, instead of those in the settings.
-        sinks: tells what becomes of what sites give.
+        users: tell who calls what, and what becomes of what sites give.
     """
 
     def __init__(
@@ -130,9 +130,9 @@ class Matcher:
         hiding: Hiding,
         registered: Registered,
         versions: Mapping[str, dict[str, str]],
-        sinks: Sinks,
+        users: Users,
     ) -> None:
-        self.sinks = sinks
+        self.sinks = users.sinks
         self.hiding = hiding
         self.registered = registered
         self.resolver = resolver
@@ -162,8 +162,8 @@ class Matcher:
         self._shuffling = self.telling(self.catalog.words_of({SHUFFLED}))
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
-        self._probes = Probes(self)
-        self._salt = Salt(resolver, sinks.meanings)
+        self._probes = Probes(self, users.of)
+        self._salt = Salt(resolver, users.meanings)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -308,12 +308,25 @@ class Matcher:
             attr = target.attr
             if attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
                 return self._has_known_base(module, target.base.base.of, words)
-            return attr in words or attr.startswith(("[", "<"))
+            return attr in words or attr.startswith(("[", "<")) or self._keeps_callable(module, target)
         if isinstance(target, Either):
             return any(self._may_match(module, option, words) for option in target.options)
         if isinstance(target, Partial):
             return self._may_match(module, target.of, words)
         return isinstance(target, Result)
+
+    def _keeps_callable(self, module: Module, target: Member) -> bool:
+        """Whether an attribute of an object of the file's own classes is kept from what gives something that the catalog knows calls of."""
+        base = target.base
+        body = module.classes.get(base.of.removeprefix(module.prefix)) if isinstance(base, Instance) else None
+        return body is not None and any(map(self._is_callable, options(body.attributes.get(target.attr))))
+
+    def _is_callable(self, value: Value | None) -> bool:
+        while isinstance(value, (Result, Member)):
+            value = value.of if isinstance(value, Result) else value.base
+            if isinstance(value, Ref) and value.name.rpartition(".")[2] in self.catalog.giving_callables:
+                return True
+        return False
 
     def _has_known_base(self, module: Module, name: str, words: frozenset[str]) -> bool:
         """Whether `super().__init__(...)` in a class may construct something that the catalog knows."""
@@ -388,6 +401,9 @@ class Matcher:
             and not self.resolver.types.of(target.base)
         ):
             return [(target.attr, self.catalog.methods[target.attr])]
+        if isinstance(target, (Result, Instance)):
+            name = f"{self.resolver.types.of(target)}.__call__"
+            return [(name, calls[name])] if name in calls else []
         if not isinstance(target, Ref):
             return []
         name = target.name

@@ -14,11 +14,13 @@ from detlint.program.entry import EntryPoint
 from detlint.program.outcome import Outcome
 from detlint.program.values import Spot
 
+BUILDS: Final = "builds"
+"""The context of functions that build what draws only when it is used: `Net.from_pretrained`."""
 HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
     "along-axis", "asks-for-release", "between-devices", "by-shape", "called-as-before", "chains", "closed", "coordinates",
-    "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key", "layer", "looks-up", "no-grad", "one-hot",
+    "builds", "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key", "layer", "looks-up", "no-grad", "one-hot",
     "parameter", "parses-records", "permutes", "picks", "prepares", "ranks", "repeats", "reseeds", "returns-first", "returns-parts",
     "returns-record", "returns-self", "returns-with-more", "rows", "traces", "weights", "weights-only",
 })  # fmt: skip
@@ -265,7 +267,7 @@ def is_object(effect: Effect, weights: bool) -> bool:
         weights: whether it is a layer, whose initial weights are drawn at once unless the entry is about its use.
     """
     used = effect.entry.rule.startswith(("DET2", "DET3"))
-    return effect.name.rpartition(".")[2][:1].isupper() and (used or not weights)
+    return (effect.name.rpartition(".")[2][:1].isupper() or BUILDS in effect.entry.contexts) and (used or not weights)
 
 
 def reads(effect: Effect) -> bool:
