@@ -79,7 +79,7 @@ class Examples(NamedTuple):
         name = catalog.canonical(meaning.name(function, function.ops[call][1]))
         if any(TRACES in catalog.entries[i].contexts for i in catalog.calls.get(name, ())):
             return True
-        if name in catalog.wraps or name in catalog.computing:
+        if name in catalog.wraps or name in catalog.computing or name in catalog.tensors:
             return self._traced(meaning, function, call, seen)
         found = self.meanings.definition(name) if "::" in name else None
         if found is None or found[1].is_class:
