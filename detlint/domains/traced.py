@@ -21,10 +21,11 @@ from detlint.model.uses import Use as Used
 
 TRACES: Final = "traces"
 """The context of what records the operations of a model that it runs on an example."""
-_PASS_ON: Final = frozenset({op.CHOICE, op.DICT, op.LIST, op.STAR, op.TUPLE})
-_SAME: Final = frozenset(
-    {"clone", "contiguous", "cpu", "cuda", "detach", "eval", "float", "half", "npu", "requires_grad_", "to", "type"}
-)
+_PASS_ON: Final = frozenset({op.BINARY, op.CHOICE, op.DICT, op.ITEM, op.LIST, op.STAR, op.TUPLE})
+_SAME: Final = frozenset({
+    "astype", "clone", "contiguous", "cpu", "cuda", "detach", "expand", "float", "half", "npu", "permute", "repeat", "requires_grad_",
+    "reshape", "squeeze", "to", "transpose", "type", "unsqueeze", "view",
+})  # fmt: skip
 MOST: Final = 100
 """So many values are followed for one example."""
 
@@ -65,10 +66,10 @@ class Examples(NamedTuple):
         if code in _PASS_ON:
             return self._traced(meaning, function, use.op, seen)
         if code == op.ATTR and function.strings[operation[2]] in _SAME:
-            calls = [
-                more.op for more in function.users[use.op] if function.ops[more.op][0] == op.CALL and more.place == 1
+            called = [
+                more for more in function.users[use.op] if function.ops[more.op][0] == op.CALL and more.place == 1
             ]
-            return bool(calls) and all(self._traced(meaning, function, call, seen) for call in calls)
+            return bool(called) and all(self._traced(meaning, function, more.op, seen) for more in called)
         if code == op.RETURN:
             return self._given_back(meaning, function, seen)
         return code == op.CALL and use.place > 1 and self._handed(meaning, function, at, use.op, seen)
