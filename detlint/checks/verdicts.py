@@ -121,6 +121,8 @@ class Verdicts:
                 yield from self._levels.judged(match, rule, module, index, None, False)
             return
         passed = [passage for passage in runs.passages if index in passage.sites]
+        if not passed and match not in self._matcher.matches(module, index):
+            passed = [*runs.passages]  # what a caller makes of a site no run notes there
         through = [passage.outcome for passage in passed]
         if silent := self.silence.why(module, index, match, runs):
             yield None, silent
