@@ -642,7 +642,8 @@ class Catalog:
     def giving_callables(self) -> frozenset[str]:
         """The last components of what gives an object of a class of which calls are known."""
         called = {name.removesuffix(".__call__") for name in self.calls if name.endswith(".__call__")}
-        return self.last(name for entry in self.entries if entry.returns in called for name in entry.names)
+        made = (name for entry in self.entries if entry.returns in called for name in entry.names)
+        return self.last((*called, *made))
 
     @cached_property
     def giving_texts(self) -> frozenset[str]:

@@ -18,6 +18,7 @@ from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.domains.entropy import SALTED, Salt
+from detlint.domains.shapes import least
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
     Arg,
@@ -41,6 +42,7 @@ from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.module import Module
+from detlint.model.places import call_of
 from detlint.model.resolve import Resolver
 from detlint.model.tables import Known, tables
 from detlint.model.uses import Users
@@ -163,6 +165,7 @@ class Matcher:
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
         self._probes = Probes(self, users.of)
+        self._meanings = users.meanings
         self._salt = Salt(resolver, users.meanings)
 
     @cached_property
@@ -267,6 +270,10 @@ class Matcher:
         itself."""
         before: tuple[CallArgument, ...] = ()
         known: list[Entry] = []
+        made = self.resolver.place(target.site) if isinstance(target, Result) else None
+        if made is not None and f"{self.resolver.types.of(target)}.__call__" in self.catalog.calls:
+            told = self.call_arguments(made[0], made[1], made[0].function_of(made[1]))  # what the object was made with
+            before = tuple(argument for argument in told if argument.name and not argument.name.startswith("*"))
         while isinstance(target, Partial):
             place = self.resolver.place(target.site)
             if place is not None:
@@ -705,6 +712,9 @@ class Matcher:
     def _has_other_dimensions(self, module: Module, site: Site, name: str, entry: Entry) -> bool:
         """Whether a tensor that a site passes surely has a number of dimensions for which an entry doesn't hold."""
         asked = [(p, c.not_dimensions) for p, c in entry.when.items() if c.not_dimensions is not None]
+        above = [(p, c.dimensions_above) for p, c in entry.when.items() if c.dimensions_above is not None]
+        if above and not all(self._least(module, site, name, entry, p) > number for p, number in above):
+            return True
         if not asked:
             return False
         passed = bind([CallArgument(a.name, a.value) for a in site.args], self._signature(name, [entry]))
@@ -712,6 +722,16 @@ class Matcher:
             argument is not None and dimensions(argument.value, module.sites) in numbers
             for argument, numbers in ((argument_of(passed, parameter), numbers) for parameter, numbers in asked)
         )
+
+    def _least(self, module: Module, site: Site, name: str, entry: Entry, parameter: str) -> int:
+        """How many dimensions a tensor surely has at least that a call gives for a parameter."""
+        point, meaning = call_of(self.resolver, module, site), self._meanings.of(module)
+        if point is None or meaning is None:
+            return 0
+        given = point.function.call(point.at)
+        place = [known for known, _ in self._signature(name, [entry])].index(parameter)
+        value = given.named.get(parameter, given.positional[place] if place < len(given.positional) else -1)
+        return least(meaning, point.function, value) if value >= 0 else 0
 
     @staticmethod
     def _may_be_another(module: Module, site: Site, entry: Entry) -> bool:
