@@ -26,6 +26,8 @@ _SAME: Final = frozenset({
     "astype", "clone", "contiguous", "cpu", "cuda", "detach", "expand", "float", "half", "npu", "permute", "repeat", "requires_grad_",
     "reshape", "squeeze", "to", "transpose", "type", "unsqueeze", "view",
 })  # fmt: skip
+_LEAVES: Final = frozenset({op.RAISE, op.RETURN, op.SET_ATTR, op.SET_ITEM, op.YIELD, op.YIELD_FROM})
+_SHOWN: Final = frozenset({"append", "copy_", "extend", "print", "put", "save", "write"})
 MOST: Final = 100
 """So many values are followed for one example."""
 
@@ -45,13 +47,13 @@ class Examples(NamedTuple):
         return point is not None and meaning is not None and self._traced(meaning, point.function, point.at, set())
 
     def _traced(self, meaning: Meaning, function: Function, at: int, seen: Seen) -> bool:
-        """Whether all uses of a value lead to a tracer, but for those that come to nothing; there is one at least."""
+        """Whether the uses of a value lead to a tracer, one at least, and the others come to nothing in the same function."""
         key = (meaning.path, function.number, at)
         if key in seen or len(seen) > MOST:
             return False
         seen.add(key)
         others = [use for use in function.users[at] if not self._leads(meaning, function, at, use, seen)]
-        return len(others) < len(function.users[at]) and all(_comes_to_nothing(function, use) for use in others)
+        return len(others) < len(function.users[at]) and all(_stays(function, use, set()) for use in others)
 
     def _leads(self, meaning: Meaning, function: Function, at: int, use: Use, seen: Seen) -> bool:
         operation = function.ops[use.op]
@@ -59,10 +61,8 @@ class Examples(NamedTuple):
         if code == op.STORE:
             loads = function.loads.get(use.op, ())
             own = function.binding(operation[1])[0] == function.number and operation[1] not in function.shared
-            loads = [
-                load for load in loads if not all(_comes_to_nothing(function, use) for use in function.users[load])
-            ]
-            return own and bool(loads) and all(self._traced(meaning, function, load, seen) for load in loads)
+            others = [load for load in loads if not self._traced(meaning, function, load, seen)] if own else []
+            return own and len(others) < len(loads) and all(_all_stay(function, load, set()) for load in others)
         if code in _PASS_ON:
             return self._traced(meaning, function, use.op, seen)
         if code == op.ATTR and function.strings[operation[2]] in _SAME:
@@ -72,7 +72,17 @@ class Examples(NamedTuple):
             return bool(called) and all(self._traced(meaning, function, more.op, seen) for more in called)
         if code == op.RETURN:
             return self._given_back(meaning, function, seen)
-        return code == op.CALL and use.place > 1 and self._handed(meaning, function, at, use.op, seen)
+        if code != op.CALL or use.place == 1:
+            return False
+        return self._is_run_for_nothing(meaning, function, use.op) or self._handed(meaning, function, at, use.op, seen)
+
+    def _is_run_for_nothing(self, meaning: Meaning, function: Function, call: int) -> bool:
+        """Whether what a call by a name gives is dropped where no gradients are taken: it only takes time."""
+        if function.users[call] or function.called_on(call) >= 0:
+            return False
+        heads = [function.ops[block][1] for block in function.blocks(call) if function.ops[block][0] == op.WITH]
+        names = [meaning.name(function, function.ops[head][1]) for head in heads if function.ops[head][0] == op.CALL]
+        return any("no-grad" in self.resolver.contexts(name) for name in names if name)
 
     def _handed(self, meaning: Meaning, function: Function, at: int, call: int, seen: Seen) -> bool:
         """Whether a call traces what it is handed, itself or by a function of the program."""
@@ -103,10 +113,20 @@ class Examples(NamedTuple):
         return bool(points) and all(self._traced(there, *point, seen) for there, point in points)
 
 
-def _comes_to_nothing(function: Function, use: Use) -> bool:
-    """Whether a use only asks for a shape, or runs something once whose result is dropped, to warm up."""
+def _stays(function: Function, use: Use, seen: set[int]) -> bool:
+    """Whether what one use makes of an example is neither given back, kept by an object, nor shown: it warms up, or is checked."""
     operation = function.ops[use.op]
-    if operation[0] == op.ATTR:
-        return function.strings[operation[2]] in ("shape", "ndim", "dtype", "device")
-    plain = operation[0] == op.CALL and use.place > 1 and not function.users[use.op]
-    return plain and not function.code.by_name.get(function.called(use.op))
+    code = operation[0]
+    if code == op.STORE:
+        own = function.binding(operation[1])[0] == function.number and operation[1] not in function.shared
+        return own and all(_all_stay(function, load, seen) for load in function.loads.get(use.op, ()))
+    if code in _LEAVES or (code == op.CALL and use.place > 1 and function.called(use.op) in _SHOWN):
+        return False
+    return _all_stay(function, use.op, seen)
+
+
+def _all_stay(function: Function, value: int, seen: set[int]) -> bool:
+    if value in seen:
+        return True
+    seen.add(value)
+    return all(_stays(function, use, seen) for use in function.users[value])
