@@ -32,11 +32,11 @@ class Counters(msgspec.Struct):
     entered: int = 0
     """Calls of functions of the program that runs came to, of whichever kind."""
     calls: int = 0
-    """Those of them whose function was interpreted."""
-    contexts: set[int] = msgspec.field(default_factory=set)
-    """Hash values of the functions that were, with all that decides what that comes to."""
+    """Those of them whose function was gone through."""
     visits: int = 0
     """Sites that runs came by, again and again where they do so."""
+    interpreted: int = 0
+    """Steps (sites, tests, blocks) that were interpreted: each once for all that it may come to."""
     judged: int = 0
     """Sites that were judged."""
     content: int = 0
@@ -62,7 +62,6 @@ class Counters(msgspec.Struct):
 
     def add(self, other: Counters) -> None:
         """Count what was done elsewhere: in another process, or apart."""
-        self.contexts |= other.contexts
         for name in NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -75,9 +74,9 @@ class Counters(msgspec.Struct):
         yield "files parsed by LibCST", self.rewrites
         yield "runs followed", self.runs
         yield "calls come to", self.entered
-        yield "calls interpreted", self.calls
-        yield "distinct calls", len(self.contexts)
+        yield "calls gone through", self.calls
         yield "sites visited", self.visits
+        yield "steps interpreted", self.interpreted
         yield "sites judged", self.judged
         yield "bytes read", self.bytes
         yield "bytes read again", self.again
@@ -89,7 +88,7 @@ class Counters(msgspec.Struct):
             yield "inputs read", self.inputs
 
 
-NUMBERS: Final = tuple(name for name in Counters.__struct_fields__ if name != "contexts")
+NUMBERS: Final = Counters.__struct_fields__
 now = Counters()
 """What is counted into at the moment. Threads share it: what one of them counts apart holds what the others do meanwhile."""
 

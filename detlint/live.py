@@ -18,11 +18,11 @@ from detlint.carry import Carried, Shift, carried
 from detlint.checks.finding import Report
 from detlint.config import ConfigError
 from detlint.discover import program
+from detlint.effects.recorder import Recorder
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Function
 from detlint.facts.store import Look, Progress, Store
 from detlint.model.module import Module
-from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 from detlint.project import Project
 from detlint.run import Run, of_one_state

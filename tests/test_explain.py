@@ -90,7 +90,7 @@ def test_condition_that_is_not_met(project: Project) -> None:
 
 def test_severity_step_by_step(project: Project) -> None:
     project(**TWO)
-    assert "because: warning: random by design, and an entry point comes here whose streams are unseeded" in explained(
+    assert "because: warning, certain: random by design, and a run comes here whose streams are unseeded" in explained(
         "train.py:11"
     )
 

@@ -30,8 +30,7 @@ RUNS: Final = (
     "files looked at",
     "runs followed",
     "calls come to",
-    "calls interpreted",
-    "distinct calls",
+    "calls gone through",
     "sites visited",
 )
 """What doesn't depend on the number of processes; the rest does, as each reads and keeps for itself."""

@@ -8,11 +8,12 @@ from detlint import counters
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
 from detlint.checks.alone import Alone
+from detlint.checks.backward import Backward
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding
 from detlint.checks.gradients import Gradients
-from detlint.checks.levels import Levels
+from detlint.checks.levels import as_note
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.own_transforms import OwnTransforms
@@ -26,6 +27,7 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.domains.pipelines import Pipelines
+from detlint.effects.words import Words
 from detlint.model.documents import Documents
 from detlint.model.links import Registered
 from detlint.model.module import Module
@@ -35,7 +37,6 @@ from detlint.model.training import Training
 from detlint.model.uses import Users
 from detlint.program.calls import DESCRIBES
 from detlint.program.entry import entry_points, script
-from detlint.program.following.words import Words
 from detlint.program.outcome import Runs
 from detlint.program.reach import Place, Reach, flows
 
@@ -77,7 +78,7 @@ class Engine:
         self.matcher = Matcher(resolver, settings, hiding, registered, versions, users)
         self.users = users
         training = Training(resolver, users.meanings)
-        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root))
+        self.backward = Backward(settings, self.matcher, Gradients(self.matcher, users, training, root))
         attributes = Readers(users)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
@@ -110,7 +111,7 @@ class Engine:
             self.matcher,
             settings,
             users,
-            self.levels,
+            self.backward,
             attributes,
             self.unnamed,
             self.untrained,
@@ -122,7 +123,7 @@ class Engine:
         )
         self.keys = keys.Keys(self.matcher)
         pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
-        self._own = OwnTransforms(self.matcher, pipelines, self.levels)
+        self._own = OwnTransforms(self.matcher, pipelines, settings)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
             settings,
@@ -164,7 +165,7 @@ class Engine:
         found += switches.findings(
             reach,
             self.matcher,
-            self.levels,
+            self.backward,
             self.catalog,
             self._is_elsewhere,
             self.verdicts.is_idle,
@@ -204,7 +205,7 @@ class Engine:
         if keys.CODE in self.on:
             behind = runs.stop and not passages and not self.unnamed.is_in_library(module)
             keyed = self.keys.findings(module)
-            found += [finding.with_severity("note") for finding in keyed] if behind else keyed
+            found += map(as_note, keyed) if behind else keyed
         return self._selected([*at_sites, *found]), varies, is_open
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
@@ -230,10 +231,10 @@ class Engine:
             counters.now.judged += 1
             for match in self.verdicts.matches(module, index):
                 if match.entry.rule in self.on:
-                    *_, (severity, _) = self.verdicts.of(module, index, match, runs)
-                    if severity is not None:
+                    *_, (found, _) = self.verdicts.of(module, index, match, runs)
+                    if found is not None:
                         rule, active = self.catalog.rules[match.entry.rule], self.matcher.active(module)
-                        yield finding(module, module.sites[index], match, rule, severity, active, self.settings)
+                        yield finding(module, module.sites[index], match, rule, found, active, self.settings)
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)

@@ -7,10 +7,10 @@ from itertools import chain
 from detlint.checks.gradients import BEGINNING
 from detlint.checks.match import Matcher
 from detlint.checks.tests import telling
+from detlint.effects.state import LOADS_WEIGHTS
 from detlint.facts.model import Function, Member, is_made_by, surely
 from detlint.model.module import Module
 from detlint.model.uses import Use, Users
-from detlint.program.following.state import LOADS_WEIGHTS
 
 _Known = dict[tuple[str, str], bool]
 """What is known of functions, by path and name; of one that is being asked, that it does."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from detlint.catalog import TRANSFORM, Entry
+from detlint.catalog import TRANSFORM
 from detlint.checks.finding import Finding
 from detlint.checks.handed import Handed
-from detlint.checks.levels import Levels
-from detlint.checks.match import Match, Matcher, Passed
+from detlint.checks.levels import Case, level
+from detlint.checks.match import Matcher
+from detlint.checks.tests import stands_in_test
+from detlint.config import Settings
 from detlint.domains.pipelines import Pipelines
 from detlint.facts.model import Items, Ref, Result, Value
 from detlint.model.module import Module
@@ -22,10 +24,10 @@ _REMEDY: Final = "Seed the run; to compare two back ends, leave it out or have i
 class OwnTransforms:
     """Finds them at the calls that make, or are handed, them."""
 
-    def __init__(self, matcher: Matcher, pipelines: Pipelines, levels: Levels) -> None:
+    def __init__(self, matcher: Matcher, pipelines: Pipelines, settings: Settings) -> None:
         self._matcher = matcher
         self._pipelines = pipelines
-        self._levels = levels
+        self._settings = settings
         self._handed = Handed(matcher)
 
     def findings(self, module: Module, runs: Runs) -> Iterator[Finding]:
@@ -81,11 +83,12 @@ class OwnTransforms:
         rule = self._matcher.catalog.rules[TRANSFORM]
         short = name.rpartition("::")[2]
         message = f"`{short}` is a transform of the project's own, and draws {' and '.join(drawn)}'s random numbers for each item"
-        entry = Entry(rule=TRANSFORM, draws=drawn, message=message, remedy=_REMEDY)
         through = [passage.outcome for passage in runs.passages]
-        seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in through) if through else None
-        match = Match(entry, short, True, Passed(dict, lambda _: []))
-        *_, (severity, _) = self._levels.judged(match, rule, module, index, seeded, any(o.trains for o in through))
-        if severity is not None:
-            site = module.sites[index]
-            yield Finding(module.path, site.span, TRANSFORM, rule.name, severity, message, _REMEDY)
+        unseeded = any(not outcome.unseeded.isdisjoint(drawn) for outcome in through)
+        in_test = stands_in_test(module, self._matcher.catalog.testing)
+        case = Case(rule.level, rule.family, self._settings.profile, "likely", unseeded, in_test)
+        found = level(case)
+        span = module.sites[index].span
+        yield Finding(
+            module.path, span, TRANSFORM, rule.name, found.severity, message, _REMEDY, certainty=found.certainty
+        )

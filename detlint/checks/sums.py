@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Set
 
+from detlint.effects.effects import ADDING
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
-from detlint.program.following.effects import ADDING
 
 
 class Sums:

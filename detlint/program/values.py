@@ -6,8 +6,8 @@ it is also told where it stands, because that is the place that a reader would c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -38,6 +38,7 @@ from detlint.model.results import definitions
 from detlint.model.tables import is_changed
 
 DEEPEST = 12
+_T = TypeVar("_T")
 PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_intermixed_args", "parse_known_args"})
 """Methods of parsers that give what a command line says."""
 Arguments = Sequence[tuple[str, Value | None]]
@@ -60,7 +61,7 @@ class Origin(NamedTuple):
     """Whether something of the program holds it, which says what is to be chosen."""
 
 
-class Frame(msgspec.Struct):
+class Frame(msgspec.Struct, eq=False):
     """One call of a function."""
 
     module: Module
@@ -82,26 +83,102 @@ class Frame(msgspec.Struct):
             frame = frame.outer
 
 
+GIVEN: Final = "given"
+"""What its function was given for a parameter, or for one of a function around; `ABSENT` where nothing."""
+HANDED: Final = "handed"
+"""What the constructors of a class were handed for a parameter, as the run has built objects."""
+MADE: Final = "made"
+"""The same for all parameters of a class."""
+ASSIGNED: Final = "assigned"
+"""What the run has set an option of the command line to."""
+OPTION: Final = "option"
+"""The file that has an option of a name: one of the calls that led to a frame, or of those that the run has passed."""
+PASSED: Final = "passed"
+"""The same, but only of those that the run has passed."""
+DRAWN: Final = "drawn"
+"""Whether one of some streams isn't seeded at this point of the run."""
+NAMED: Final = "named"
+"""Whether a registry that the run has come by keeps something under a name."""
+CLOSED: Final = "closed"
+"""What the parameters of a function, by its file and name, were given in the innermost call of it."""
+ANY: Final = "any"
+"""Whether its function was given anything."""
+ABSENT: Final = Origin(None, None, True)
+"""Stands for a parameter that nothing was given for."""
+Question = tuple[str, Any]
+"""What was asked of a run, of the kinds above, and of what."""
+
+
+class Watch:
+    """Notes what is asked of a run, and of the frame of a call, while something is found out.
+
+    Args:
+        base: that frame.
+    """
+
+    def __init__(self, base: Frame) -> None:
+        self.base = base
+        self.asked: dict[Question, object] = {}
+
+
 class Values:
     """Looks values up in frames.
 
     Args:
         resolver: knows what they are anywhere.
-        drawn: whether what a call of the catalog gives differs between runs at this point of the run.
-        optional: the files with options of a command line that the run has passed so far.
+        drawn: whether what a call of the catalog gives differs between runs: True or False, or the streams that it is drawn from.
+        open_: whether one of some streams isn't seeded at this point of the run.
+        optional: the first file of those that the run has passed so far that has an option of a command line of a name.
     """
 
     def __init__(
-        self, resolver: Resolver, drawn: Callable[[Result], bool], optional: Callable[[], Iterable[Module]]
+        self,
+        resolver: Resolver,
+        drawn: Callable[[Result], bool | tuple[str, ...]],
+        open_: Callable[[tuple[str, ...]], bool],
+        optional: Callable[[str], Module | None],
     ) -> None:
         self.resolver = resolver
         self.drawn = drawn
+        self.open = open_
         self.optional = optional
+        self.watch: Watch | None = None
         self.depth = 0
         self.handed: dict[str, Origin] = {}
         """What the constructors of the program's classes were handed, by class and parameter."""
+        self.names = set[str]()
+        """The names under which the registries keep something that the run has come by."""
         self.assigned: dict[str, Origin] = {}
         """Options of the command line that the run has set anew, by name."""
+
+    def note(self, kind: str, of: object, answer: _T) -> _T:
+        """Note what is asked; the answer."""
+        if self.watch is not None:
+            self.watch.asked.setdefault((kind, of), answer)
+        return answer
+
+    def answer(self, frame: Frame, kind: str, of: Any) -> object:
+        """The answer to a question of a call as it stands now."""
+        if kind == GIVEN:
+            return frame.given.get(of, ABSENT)
+        if kind == HANDED:
+            return self.handed.get(of)
+        if kind == ASSIGNED:
+            return self.assigned.get(of)
+        if kind == OPTION:
+            return self._having(frame.outer, of)
+        if kind == PASSED:
+            return self.optional(of)
+        if kind == DRAWN:
+            return self.open(of)
+        if kind == MADE:
+            return self._handed_to(of)
+        if kind == NAMED:
+            return of in self.names
+        if kind == ANY:
+            return bool(frame.given)
+        assert kind == CLOSED, kind
+        return closed(frame, *of)
 
     def look(self, frame: Frame, value: Value | None) -> Origin:
         """What a value of the frame's file is in this call."""
@@ -142,8 +219,9 @@ class Values:
         return Origin(self.resolver.normal(frame.module.path, value, frame.function))
 
     def _parameter(self, frame: Frame, value: Param) -> Origin:
-        if value.name in frame.given:
-            return frame.given[value.name]
+        given = self.given(frame, value.name)
+        if given is not None:
+            return given
         for function in frame.module.around(frame.function):
             detail = frame.module.detail(function)
             option = detail.options.get(value.name)
@@ -158,6 +236,13 @@ class Values:
                 default = self.look(Frame(frame.module, frame.module.facts.functions[0]), parameter.default)
                 return Origin(default.value, Spot(frame.module, span) if span is not None else default.default)
         return Origin(Param(value.name))
+
+    def given(self, frame: Frame, name: str) -> Origin | None:
+        """What a call gave a parameter; None where it gave nothing."""
+        found = frame.given.get(name)
+        if self.watch is not None and frame is self.watch.base:
+            self.note(GIVEN, name, ABSENT if found is None else found)
+        return found
 
     def _name(self, frame: Frame, value: Ref) -> Origin:
         if value.name.startswith(f"{FLAGS}."):
@@ -193,7 +278,8 @@ class Values:
             return made
         if isinstance(found, Param) and "::" in kind:
             # An attribute that the constructor was handed.
-            return self.handed.get(f"{kind}.{found.name}", Origin(found))
+            key = f"{kind}.{found.name}"
+            return self.note(HANDED, key, self.handed.get(key)) or Origin(found)
         if isinstance(found, Result) and isinstance(found.of, Ref) and "::" in found.of.name:
             place = self.resolver.place(found.site)
             inside = Frame(place[0], place[0].function_of(place[1]), outer=frame) if place is not None else frame
@@ -208,10 +294,14 @@ class Values:
         for module, inside in self.resolver.classes.family(kind):
             body, function = module.classes[inside], module.functions.get(f"{inside}.__init__")
             if function is not None and attr in body.attributes:
-                begin = f"{kind}."
-                given = {k.removeprefix(begin): v for k, v in self.handed.items() if k.startswith(begin)}
+                given = self.note(MADE, kind, self._handed_to(kind))
                 return self.look(Frame(module, function, given, kind), body.attributes[attr])
         return None
+
+    def _handed_to(self, kind: str) -> dict[str, Origin]:
+        """What the constructors of a class were handed, by parameter."""
+        begin = f"{kind}."
+        return {k.removeprefix(begin): v for k, v in self.handed.items() if k.startswith(begin)}
 
     def _field_spot(self, name: str, attr: str) -> Spot | None:
         """Where a class of the program gives a field its default."""
@@ -222,14 +312,34 @@ class Values:
 
     def _option(self, frame: Frame, attr: str) -> Origin | None:
         """An option of the command line: of the files on the way here, else of any that the run has passed."""
-        if attr in self.assigned:
-            return self.assigned[attr]
-        for module in (*frame.modules(), *self.optional()):
-            option = module.facts.options.get(attr)
-            if option is not None:
-                default = self.look(Frame(module, module.facts.functions[0], outer=frame), option.default)
-                return Origin(default.value, Spot(module, option.span))
-        return None
+        anew = self.note(ASSIGNED, attr, self.assigned.get(attr))
+        if anew is not None:
+            return anew
+        module = self._with_option(frame, attr)
+        if module is None:
+            return None
+        option = module.facts.options[attr]
+        default = self.look(Frame(module, module.facts.functions[0], outer=frame), option.default)
+        return Origin(default.value, Spot(module, option.span))
+
+    def _with_option(self, frame: Frame, attr: str) -> Module | None:
+        """The file that says what an option of a name is, on the way to a frame or else passed by the run."""
+        around: Frame | None = frame
+        base = self.watch.base if self.watch is not None else None
+        while around is not None:
+            if attr in around.module.facts.options:
+                return around.module
+            if around is base:
+                return self.note(OPTION, attr, self._having(base.outer, attr))
+            around = around.outer
+        return self.note(PASSED, attr, self.optional(attr))
+
+    def _having(self, frame: Frame | None, attr: str) -> Module | None:
+        """The same of what is outside of a frame."""
+        found = (
+            (module for module in frame.modules() if attr in module.facts.options) if frame is not None else iter(())
+        )
+        return next(found, None) or self.optional(attr)
 
     def _result(self, frame: Frame, value: Result) -> Origin:
         if isinstance(value.of, Member) and value.of.attr == "get":
@@ -359,7 +469,7 @@ class Values:
         """Where a value comes from that differs in every run: the clock, the process, an unseeded draw."""
         value = origin.value
         while isinstance(value, (Result, Member)):
-            if isinstance(value, Result) and isinstance(value.of, Ref) and self.drawn(value):
+            if isinstance(value, Result) and isinstance(value.of, Ref) and self._differs(value):
                 place = self.resolver.place(value.site)
                 return origin.default or (Spot(place[0], place[1].span) if place is not None else None)
             value = value.of if isinstance(value, Result) else value.base
@@ -369,6 +479,11 @@ class Values:
                 if found is not None:
                     return found
         return None
+
+    def _differs(self, made: Result) -> bool:
+        """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
+        drawn = self.drawn(made)
+        return self.note(DRAWN, drawn, self.open(drawn)) if isinstance(drawn, tuple) else drawn
 
     # -- calls --------------------------------------------------------------------------------------------------
 
@@ -414,6 +529,13 @@ class Values:
         if splat:
             given = {p.name: Origin(None) for p in parameters if not p.kind} | given
         return given
+
+
+def closed(frame: Frame | None, module: Module, name: str) -> dict[str, Origin]:
+    """What the parameters of a function were given, by name of it in its file, in the innermost call of some."""
+    while frame is not None and (frame.function.name != name or frame.module is not module):
+        frame = frame.outer
+    return frame.given if frame is not None else {}
 
 
 def _is_parameter(spot: Spot) -> bool:

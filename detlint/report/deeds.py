@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from detlint.program.trace import Event
+from detlint.effects.trace import Event
 
 SEEDS: Final = {
     "fixed": ("good", ""),

@@ -10,9 +10,9 @@ from itertools import groupby
 
 import msgspec
 
+from detlint.effects.recorder import Recorder
 from detlint.facts.model import Function
 from detlint.model.module import Module
-from detlint.program.following.recorder import Recorder
 from detlint.program.reach import Place
 
 

@@ -8,6 +8,8 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import Entry
+from detlint.effects.state import LOADS_WEIGHTS
+from detlint.effects.steps import Stepping
 from detlint.facts.model import (
     Const,
     Either,
@@ -23,8 +25,6 @@ from detlint.facts.model import (
     surely_after,
 )
 from detlint.model.registries import last
-from detlint.program.following.state import LOADS_WEIGHTS
-from detlint.program.following.steps import Steps
 from detlint.program.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
 from detlint.program.values import Spot
 
@@ -32,7 +32,7 @@ PLAIN: Final = frozenset({"builtins.bool", "builtins.float", "builtins.int", "bu
 """Types of what holds nothing else."""
 
 
-class Streams(Steps):
+class Streams(Stepping):
     """Seeds and draws."""
 
     def is_overwritten(self, target: Value, place: Place) -> bool:
@@ -238,13 +238,15 @@ class Streams(Steps):
         """Whether nothing is done with what a call gives: it is dropped, or the top level of the script keeps it for nothing."""
         if place is None:
             return False
-        sinks, entry = self.flow.knowledge.sinks, self.result.entry
+        sinks = self.flow.knowledge.sinks
         if sinks.is_dropped(place.module, place.site):
             return True
-        if self.importing or entry.module is not place.module or entry.function.number:
-            return False
-        idle: bool = sinks.is_idle(place.module, place.site)
-        return idle
+        return self.is_own_top(place) and sinks.is_idle(place.module, place.site)
+
+    def is_own_top(self, place: Place) -> bool:
+        """Whether a place is in the script that is run, at its top level as far as calls there are idle."""
+        entry = self.result.entry
+        return not (self.importing or entry.module is not place.module or entry.function.number)
 
     def makes_weights(self, place: Place) -> bool:
         """Whether a call that draws stands where a layer is built, and what it gives goes on into something, or is drawn in

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from functools import partial
 from typing import Final
 
 from detlint import counters
-from detlint.catalog import HARDWARE
+from detlint.catalog import HARDWARE, Scalar
+from detlint.effects.effects import Effects, by_option
+from detlint.effects.state import State
+from detlint.effects.summary import Call, Steps, is_text
 from detlint.facts.model import (
     Const,
     Either,
@@ -17,7 +20,6 @@ from detlint.facts.model import (
     Partial,
     Ref,
     Result,
-    Step,
     Value,
     options,
 )
@@ -25,11 +27,8 @@ from detlint.model.callees import BARE, Callee, returned
 from detlint.model.module import Module
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
 from detlint.program.calls import is_self
-from detlint.program.following.effects import Effects, by_option
-from detlint.program.following.state import State
-from detlint.program.following.steps import is_text
 from detlint.program.reach import Place
-from detlint.program.values import Arguments, Frame, Origin, is_parsed
+from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
@@ -72,29 +71,38 @@ class Calling(Effects):
         ]
         return bool(raised) and all(raised)
 
-    def call_all(self, target: Value, callees: list[Callee], place: Place) -> None:
-        """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
+    def calls(self, target: Value, callees: list[Callee], place: Place) -> tuple[Call, ...]:
+        """What a site calls in this frame."""
         frame = self.frame
         site = frame.module.sites[place.site]
-        names = {function.name.rpartition(".")[2] for _, function, _ in callees}
-        choose = len(callees) > 1 and (isinstance(target, Either) or len(names) < len(callees))
         arguments = [(argument.name, argument.value) for argument in site.args]
-        before, way, ends = self.state, self.way, []
-        stops: list[str] = []
-        for number, (module, function, owner) in enumerate(callees):
-            if function.deferred and self.flow.knowledge.sinks.is_kept(frame.module, place.site):
-                given = self.arguments(frame, arguments, target, module, function)
-                self.pending.append(partial(self.call, module, function, owner, place, given))
-                continue
-            if choose:
-                self.state, self.way = before.copy(), way | {(place, number)}
+        bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
+        found = []
+        for module, function, owner in callees:
             given = self.arguments(frame, arguments, target, module, function)
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
-            bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
-            registry = self.owning(frame, site.target) if self.kept and function.owner else ""
+            registry = self.owning(frame, site.target) if function.owner else ""
+            found.append(self.prepared(module, function, owner, place, given, bare, registry))
+        return tuple(found)
+
+    def are_alternatives(self, target: Value, callees: Sequence[Callee]) -> bool:
+        """Whether one of several functions runs, and not each of them."""
+        names = {function.name.rpartition(".")[2] for _, function, _ in callees}
+        return len(callees) > 1 and (isinstance(target, Either) or len(names) < len(callees))
+
+    def call_all(self, calls: Sequence[Call], place: Place, choose: bool) -> None:
+        """Run what a site calls; of alternatives (`args.func(args)`), each from where the run is now."""
+        before, way, ends = self.state, self.way, []
+        stops: list[str] = []
+        for number, call in enumerate(calls):
+            if call.function.deferred and self.flow.knowledge.sinks.is_kept(self.frame.module, place.site):
+                self.pending.append(partial(self.enter, call))
+                continue
+            if choose:
+                self.state, self.way = before.copy(), way | {(place, number)}
             self.unsure += choose
-            stops.append(self.raises(partial(self.call, module, function, owner, place, given, bare, registry)))
+            stops.append(self.raises(partial(self.enter, call)))
             self.unsure -= choose
             ends.append(self.state)
         if ends and choose:
@@ -133,6 +141,12 @@ class Calling(Effects):
         return self.flow.registries.owner(frame.module, raw)
 
     def call(
+        self, module: Module, function: Function, receiver: str, place: Place | None, given: dict[str, Origin]
+    ) -> None:
+        """Run a function of the program; once for each state and each choice of arguments that it is entered with."""
+        self.enter(self.prepared(module, function, receiver, place, given))
+
+    def prepared(
         self,
         module: Module,
         function: Function,
@@ -141,59 +155,72 @@ class Calling(Effects):
         given: dict[str, Origin],
         bare: int = 0,
         registry: str = "",
-    ) -> None:
-        """Run a function of the program; once for each state and each choice of arguments that it is entered with.
+    ) -> Call:
+        """A call of a function of the program in this frame.
 
         Args:
             bare: how many of its decorators have been run.
             registry: the one that `self` is, by its key.
         """
-        name = (module.path, function.name)
-        if not self.enters(module, function):
-            return
-        if self.is_manager(module, function):
-            return  # it runs where it is entered
-        self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
-        wrapper = self.wrapper(module, function, bare)
-        if receiver and function.name.endswith(".__init__"):
+        call = Call(module, function, receiver, place, given, bare, registry)
+        call.manager = self.is_manager(module, function)
+        if call.manager:
+            return call
+        call.wrapper = self.wrapper(module, function, bare)
+        call.constructs = bool(receiver) and function.name.endswith(".__init__")
+        if call.constructs:
             named = self.naming(module, function, given)
-            handed = {
-                f"{receiver}.{k}": v for k, v in given.items() if k in named or self.decides(module, function, k, v)
-            }
-            self.values.handed.update(handed)
-            made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
-            if place is None or not self.is_left_alone(receiver, place):
-                made.append(Frame(module, function, given, receiver, registry, self.frame))
-        if wrapper is None and self.flow.is_idle(module, function, receiver):
-            for file, inside in self.flow.seen_from(module, function, receiver):
-                self.result.see(file, inside)
-            return
-        environment = self.environment(module, function, given)
+            decides = partial(self.decides, module, function)
+            call.handed = {f"{receiver}.{k}": v for k, v in given.items() if k in named or decides(k, v)}
+        if call.wrapper is None and self.flow.is_idle(module, function, receiver):
+            call.seen = tuple(self.flow.seen_from(module, function, receiver))
+            return call
+        environment = call.environment = self.environment(module, function, given)
         naming = self.naming(module, function, given)
         deciding = {
             k: v
             for k, v in environment.items()
             if k in naming or is_text(v) or isinstance(v.value, Mapping) or self.decides(module, function, k, v)
         }
+        unread: frozenset[int] = frozenset()
+        if place is not None:
+            sinks = self.flow.knowledge.sinks
+            call.dropped = sinks.is_dropped(place.module, place.site)
+            call.idle = not call.dropped and sinks.is_idle(place.module, place.site)
+            unread = sinks.unread_parts(place.module, place.site)
+        said = (module.path, function.name, receiver, bare, registry)
+        call.key = self.flow.number(
+            (*said, unread, self.beyond(module, function, place), _key(deciding), frozenset(given))
+        )
+        return call
+
+    def enter(self, call: Call) -> None:
+        """Run a call; one that the run has been in, with the same state, comes to what it came to then."""
+        module, function, receiver, place = call.module, call.function, call.receiver, call.place
+        if not self.enters(module, function) or call.manager:
+            return
+        self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
+        if call.constructs:
+            self.values.handed.update(call.handed)
+            made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
+            if place is None or not self.is_left_alone(receiver, place):
+                made.append(Frame(module, function, call.given, receiver, call.registry, self.frame))
+        if call.seen is not None:
+            for file, inside in call.seen:
+                self.result.see(file, inside)
+            return
         self.import_module(module)
         key = (
-            *name,
-            receiver,
-            bare,
-            registry,
+            call.key,
             self.doubtful > 0,
             self.hollow > 0,
             self.empties,
             self.trying > 0,
             self.training > 0,
-            self.is_left(place),
-            self.flow.knowledge.sinks.unread_parts(place.module, place.site) if place is not None else frozenset(),
+            call.dropped or (call.idle and place is not None and self.is_own_top(place)),
             self.wasted > 0,
-            self.beyond(module, function, place),
-            _state_key(self.state),
+            frozenset(self.state.streams.items()),
             self.state.switches.get(HARDWARE),
-            _key(deciding),
-            frozenset(given),
         )
         if key in self.done:
             self.recorder.enter("again", module, function, place)
@@ -201,25 +228,23 @@ class Calling(Effects):
             self.state = State(dict(streams), {**self.state.switches, **switches})
             return
         counters.now.calls += 1
-        counters.now.contexts.add(_context(key, deciding))
+        name = (module.path, function.name)
         self.stack.append(name)
-        outer, self.frame = (
-            self.frame,
-            Frame(module, function, environment, receiver, registry, self.frame),
-        )
-        path = self.path
+        outer, path = self.frame, self.path
+        self.frame = Frame(module, function, call.environment, receiver, call.registry, outer)
         if place is not None:
-            self.path = (*self.path, place)
+            self.path = (*path, place)
         self.recorder.enter("call", module, function, place)
-        if wrapper is not None:
+        summary = self.flow.summary(module, function, receiver, call.registry)
+        if call.wrapper is not None:
             self.stack.pop()
-            inner, closure = wrapper
-            self.call(inner[0], inner[1], "", None, closure)
+            (home, inner), closure = call.wrapper
+            self.call(home, inner, "", None, closure)
             self.stack.append(name)
-        elif receiver and function.name.endswith(".__init__"):
-            self.for_layer(receiver, partial(self.construct, receiver, module.steps(function)))
+        elif call.constructs:
+            self.for_layer(receiver, partial(self.construct, receiver, summary.steps))
         else:
-            self.body(module.steps(function))
+            self.body(summary.steps)
         self.recorder.leave()
         self.path = path
         self.frame = outer
@@ -234,19 +259,19 @@ class Calling(Effects):
     def enters(self, module: Module, function: Function) -> bool:
         """Note that a function is called; whether it is followed: not where it calls itself, nor after too many calls."""
         self.result.visited.add(module.path)
-        self.calls += 1
+        self.entered += 1
         counters.now.entered += 1
         called = (module.path, function.name) in self.stack
-        return not called and len(self.stack) <= DEEPEST_CALL and self.calls <= MOST_CALLS
+        return not called and len(self.stack) <= DEEPEST_CALL and self.entered <= MOST_CALLS
 
-    def construct(self, name: str, steps: Iterable[Step]) -> None:
+    def construct(self, name: str, steps: Steps) -> None:
         """Take the steps of the constructor of a class."""
         layer = self.resolver.kinds.layer(name) is not None
         self.building += layer
         self.body(steps)
         self.building -= layer
 
-    def body(self, steps: Iterable[Step]) -> None:
+    def body(self, steps: Steps) -> None:
         """Take the steps of a function; generators and coroutines that it keeps under a name run when it uses them, which
         is taken to be at its end."""
         outer, failed, self.pending, self.returns = (self.pending, self.returns), self.failed, [], False
@@ -261,11 +286,10 @@ class Calling(Effects):
 
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
-        around = function.name.rpartition(".")[0]
-        frame: Frame | None = self.frame if around in module.functions else None
-        while frame is not None and (frame.function.name != around or frame.module is not module):
-            frame = frame.outer
-        closed = frame.given if frame is not None else {}
+        name = function.name.rpartition(".")[0]
+        around: dict[str, Origin] = {}
+        if name in module.functions:
+            around = self.values.note(CLOSED, (module, name), closed(self.frame, module, name))
         texts = {k for k, v in given.items() if is_text(v)}
         asked = texts & self.flow.parameters.that(COMPARES, module, function) if texts else texts
         asked |= self.naming(module, function, given)
@@ -274,7 +298,7 @@ class Calling(Effects):
         unknown = {
             k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(module, function, k, v))
         }
-        return {**closed, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
+        return {**around, **unknown, **{k: v for k, v in given.items() if k not in unknown}}
 
     def naming(self, module: Module, function: Function, given: dict[str, Origin]) -> Set[str]:
         """The parameters whose text, or one of those that they may be, is the name of what is used."""
@@ -287,9 +311,13 @@ class Calling(Effects):
         parsed = isinstance(origin.value, (Result, Member)) and is_parsed(
             origin.value, self.resolver, self.frame.module.path
         )
-        if parsed or made in self.flow.deciding or _decides(origin, self.names):
+        if parsed or made in self.flow.deciding or _decides(origin, self.is_name):
             return True
         return origin.value is not None and name in self.flow.parameters.that(SEEDS, module, function)
+
+    def is_name(self, value: Scalar | None) -> bool:
+        """Whether the registries that the run has come by keep something under a name."""
+        return isinstance(value, str) and self.values.note(NAMED, value, value in self.values.names)
 
     def wrapper(
         self, module: Module, function: Function, bare: int
@@ -313,16 +341,16 @@ class Calling(Effects):
         return None
 
 
-def _decides(origin: Origin, names: set[str]) -> bool:
+def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:
     """Whether what a parameter was given may change what the function does to streams.
 
     Args:
-        names: those of what registries keep.
+        is_name: whether registries keep something under a name.
     """
     value = origin.value
-    if isinstance(value, Const) and (value.value in names or isinstance(value.value, bool)):
+    if isinstance(value, Const) and (isinstance(value.value, bool) or is_name(value.value)):
         return True
-    if isinstance(value, Mapping) and any(isinstance(v, Const) and v.value in names for v in value.values):
+    if isinstance(value, Mapping) and any(isinstance(v, Const) and is_name(v.value) for v in value.values):
         return True
     if isinstance(value, Either):
         known = isinstance(by_option(value)[1], Const)
@@ -335,22 +363,6 @@ def _decides(origin: Origin, names: set[str]) -> bool:
 def _may_name(value: Value | None) -> bool:
     """Whether all that a value may be are texts."""
     return all(isinstance(option, Const) and isinstance(option.value, str) for option in options(value))
-
-
-def _state_key(state: State) -> frozenset[tuple[str, str]]:
-    return frozenset(state.streams.items())
-
-
-def _context(key: tuple[object, ...], deciding: dict[str, Origin]) -> int:
-    """A number for what a function is entered with, which stays the same in every process: the numbers of sites don't."""
-    given = frozenset((name, _unnumbered(repr(origin.value))) for name, origin in deciding.items())
-    return hash((*key[:-2], given, key[-1]))
-
-
-def _unnumbered(text: str) -> str:
-    """How a value is written, without the numbers of sites."""
-    first, *others = text.split(", site=")
-    return first + "".join(other.lstrip("0123456789") for other in others)
 
 
 def _key(given: dict[str, Origin]) -> frozenset[tuple[str, str]]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeVar
 
+from detlint import counters
 from detlint.catalog import Entry, Scalar
+from detlint.effects.ground import Ground
+from detlint.effects.state import Later, Made, State
+from detlint.effects.summary import Access, Contexts, Site
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
 from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.program.calls import holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
-from detlint.program.following.ground import Ground
-from detlint.program.following.state import Later, Made, State
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
-from detlint.program.values import Frame, Origin, Spot, Values, is_parsed
+from detlint.program.values import HANDED, Frame, Origin, Spot, Values, Watch, is_parsed
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
@@ -33,18 +35,19 @@ class Run:
         self.path = path
         self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
-        self.values = Values(flow.resolver, self.differs, self.optional)
+        self.values = Values(flow.resolver, self.differs, self.is_any_drawn, self.optional)
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], str]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
         self.asked: set[str] = set()
         """The files that were asked for options, and how many had been visited and imported by then."""
         self.asked_at = (0, 0)
-        self.with_options: list[str] = []
+        self.with_options: dict[str, Module] = {}
+        """Their options, with the first that has each."""
         self.met: set[tuple[str, str]] = set()
         """The imports that it has come by, by file and name."""
         self.seen: set[tuple[str, int]] = set()
-        self.calls = 0
+        self.entered = 0
         self.doubtful = 0
         """Above 0 in what only happens when an option is given: it draws nothing by default."""
         self.elsewhere = 0
@@ -123,8 +126,6 @@ class Run:
         """Whether the script itself tells something to evaluate, whatever that is."""
         self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
         """What the files that were imported have put into registries, and the names by which it may be chosen."""
-        self.names: set[str] = set()
-        """All those names."""
         self.choices: dict[str, tuple[Place, tuple[Place, ...]]] = {}
         """Registries from which something was chosen by a name that isn't known; it is run at the end."""
         self.chosen: dict[int, tuple[str, list[Ref]]] = {}
@@ -218,24 +219,51 @@ class Run:
         work()
         self.elsewhere -= 1
 
-    def optional(self) -> Iterable[Module]:
-        """The files with options of a command line that the run has run something of so far, in the order of their paths."""
+    def optional(self, name: str) -> Module | None:
+        """The first file, in the order of their paths, of those that the run has run something of so far, that has an option of a command
+        line of a name."""
         visited, imported = self.result.visited, self.result.imported
         if (len(visited), len(imported)) != self.asked_at:
             self.asked_at = (len(visited), len(imported))  # they only grow
-            new = {path for path in (visited | imported) - self.asked if self.resolver.known(path).facts.options}
+            for path in (visited | imported) - self.asked:
+                module = self.resolver.known(path)
+                for option in module.facts.options:
+                    having = self.with_options.get(option)
+                    self.with_options[option] = module if having is None or path < having.path else having
             self.asked = visited | imported
-            self.with_options = sorted({*self.with_options, *new}) if new else self.with_options
-        return map(self.resolver.known, self.with_options)
+        return self.with_options.get(name)
 
-    def differs(self, made: Result) -> bool:
-        """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
+    def differs(self, made: Result) -> bool | tuple[str, ...]:
+        """Whether what a call gives differs between runs: entropy, or a draw from some streams, where one of them isn't seeded."""
         for entry in self.entries_of(made):
             if entry.entropy:
                 return True
             if entry.draws and not entry.rule.startswith(("DET2", "DET3")):
-                return any(self.state.streams.get(s, "drawn") in ("drawn", "entropy") for s in entry.draws)
+                return tuple(entry.draws)
         return False
+
+    def is_any_drawn(self, streams: tuple[str, ...]) -> bool:
+        """Whether one of some streams isn't seeded here."""
+        return any(self.state.streams.get(stream, "drawn") in ("drawn", "entropy") for stream in streams)
+
+    def in_context(self, contexts: Contexts[_T], find: Callable[[], _T]) -> _T:
+        """What a step comes to in this frame and at this point of the run: as it was found before, where that rests on the same."""
+        frame, values = self.frame, self.values
+        for guards, known in contexts.known:
+            for kind, of, answer in guards:
+                now = values.answer(frame, kind, of)
+                if now is not answer and now != answer:
+                    break
+            else:
+                return known
+        counters.now.interpreted += 1
+        watch = values.watch = Watch(frame)
+        try:
+            found = find()
+        finally:
+            values.watch = None
+        contexts.add(tuple((kind, of, answer) for (kind, of), answer in watch.asked.items()), found)
+        return found
 
     def entries_of(self, made: Result) -> Iterator[Entry]:
         """What the catalog says of a call; all that it says of the name where the arguments are not known."""
@@ -349,7 +377,8 @@ class Run:
         raw = frame.module.sites[index].target
         known = self.flow.dispatched(frame.module, index, frame.receiver)
         if isinstance(known, Param):
-            handed = self.values.handed.get(f"{frame.receiver}.{known.name}") if isinstance(raw, Member) else None
+            key = f"{frame.receiver}.{known.name}"
+            handed = self.values.note(HANDED, key, self.values.handed.get(key)) if isinstance(raw, Member) else None
             return handed.value if handed is not None else self.values.look(frame, raw).value
         parsed = isinstance(raw, Member) and is_parsed(raw.base, self.resolver, self.frame.module.path)
         if (
@@ -401,7 +430,7 @@ class Run:
             self.commands.setdefault(key, []).append(value)
         for kept in self.flow.registries.kept_by(module):
             self.kept.setdefault(kept.registry, {})[kept.definition] = kept.names
-            self.names |= kept.names
+            self.values.names |= kept.names
 
     # What the layers above do, and those below ask for.
 
@@ -413,23 +442,16 @@ class Run:
         """What happens after the statements have run: what frameworks call, what objects draw, what processes come to."""
         raise NotImplementedError
 
-    def site(self, index: int) -> None:
+    def site(self, step: Site) -> None:
         """Come to a site."""
         raise NotImplementedError
 
-    def access(self, target: Member, place: Place | None = None) -> bool:
-        """Run the property that an attribute is when it is read, or set at a place; whether it is one."""
+    def read(self, step: Access) -> None:
+        """Run the property that an attribute is, if it is one, when it is read."""
         raise NotImplementedError
 
     def call(
-        self,
-        module: Module,
-        function: Function,
-        receiver: str,
-        place: Place | None,
-        given: dict[str, Origin],
-        bare: int = 0,
-        registry: str = "",
+        self, module: Module, function: Function, receiver: str, place: Place | None, given: dict[str, Origin]
     ) -> None:
         """Run a function of the program, as `Calling` does."""
         raise NotImplementedError

@@ -7,11 +7,13 @@ from collections.abc import Mapping as Table
 from typing import Any
 
 from detlint.catalog import Scalar
-from detlint.facts.model import Value
+from detlint.effects.recorder import Recorder
+from detlint.effects.summary import Summary
+from detlint.effects.words import Words
+from detlint.facts.model import Function, Value
+from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.program.calls import Calls, Knowledge
-from detlint.program.following.recorder import Recorder
-from detlint.program.following.words import Words
 from detlint.program.values import Frame, Spot, Values
 
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
@@ -54,3 +56,21 @@ class Ground(Calls):
         seeding = (name.rpartition(".")[0] for entry in resolver.catalog.entries if entry.seeds for name in entry.names)
         self.deciding = self.trained | {owner for owner in seeding if resolver.classes.is_class(owner)}
         """Those, and the ones whose methods seed."""
+        self._summaries: dict[tuple[int, int, str, str], Summary] = {}
+        self._keys: dict[object, int] = {}
+
+    def summary(self, module: Module, function: Function, receiver: str = "", registry: str = "") -> Summary:
+        """What a function comes to, for all runs.
+
+        Args:
+            receiver: the class of `self`.
+            registry: the registry that `self` is, by its key.
+        """
+        key = (module.number, function.number, receiver, registry)
+        if key not in self._summaries:
+            self._summaries[key] = Summary(module, module.steps(function))
+        return self._summaries[key]
+
+    def number(self, key: object) -> int:
+        """A number that stands for a key as long as this is asked."""
+        return self._keys.setdefault(key, len(self._keys))

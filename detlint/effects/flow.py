@@ -11,10 +11,10 @@ A run is one class in layers, a file each in `following/`: each layer stands on 
 
 from __future__ import annotations
 
+from detlint.effects.ground import Ground
+from detlint.effects.state import State
+from detlint.effects.whole import WholeRun
 from detlint.program.entry import EntryPoint
-from detlint.program.following.ground import Ground
-from detlint.program.following.state import State
-from detlint.program.following.whole import WholeRun
 from detlint.program.reach import Reach
 
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from detlint.effects.calling import Calling
+from detlint.effects.effects import parts_of
+from detlint.effects.run import Run
+from detlint.effects.state import IN_WORKERS, State
+from detlint.effects.summary import Handing
 from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value, options, sites
 from detlint.model.arguments import owner_of
 from detlint.model.callees import Callee
 from detlint.model.registries import BUILDS, last
 from detlint.program.calls import PREPARES, is_choice, is_chosen
-from detlint.program.following.calling import Calling
-from detlint.program.following.effects import parts_of
-from detlint.program.following.run import Run
-from detlint.program.following.state import IN_WORKERS, State
 from detlint.program.reach import Effect, Place
 from detlint.program.values import Arguments, Frame, Spot
 
@@ -44,7 +45,7 @@ class Handed(Calling):
         self.chosen[self.resolver.global_site(place.module.path, place.site)] = key, named
         for definition in named:
             self.build(definition, place)
-            self.call_all(definition, self.flow.callees(definition), place)
+            self.call_any(definition, self.flow.callees(definition), place)
         if not named:
             self.choices.setdefault(key, (place, self.path))
         return True
@@ -52,9 +53,13 @@ class Handed(Calling):
     def use_chosen(self, key: str, named: list[Ref], target: Member, place: Place) -> None:
         """Call a method of an object of one of some classes, or of any that is in a registry."""
         for definition in named:
-            self.call_all(target, self.flow.method(definition.name, target.attr), place)
+            self.call_any(target, self.flow.method(definition.name, target.attr), place)
         if not named:
             self.chosen_methods.setdefault(key, {}).setdefault(target.attr, (place, self.path))
+
+    def call_any(self, target: Value, callees: list[Callee], place: Place) -> None:
+        """Run what a site calls that a registry gives."""
+        self.call_all(self.calls(target, callees, place), place, self.are_alternatives(target, callees))
 
     def registry(self, raw: Value, target: Value | None) -> str:
         """The registry that gives what a site calls, or that builds it, by its key; "" for none."""
@@ -93,38 +98,50 @@ class Handed(Calling):
         target = site.target.of if isinstance(site.target, Result) else site.target
         return texts | ({target.attr.strip("[]")} if isinstance(target, Member) else set())
 
-    def hand_over(self, target: Value, effects: Sequence[tuple[Effect, Place]], place: Place) -> None:
-        """A call of a library: functions that it is given are called by it, in new processes or later."""
+    def handing(self, target: Value, effects: Sequence[tuple[Effect, Place]], place: Place) -> Handing | None:
+        """The functions that a call of a library is handed in this frame; None for none."""
         frame = self.frame
         site = frame.module.sites[place.site]
-        contexts = {context for effect, _ in effects for context in effect.entry.contexts}
-        told = next((effect for effect, made in effects if effect.entry.hands is not None and made == place), None)
+        contexts = frozenset(context for effect, _ in effects for context in effect.entry.contexts)
+        told = self.telling(effects, place)
+        arguments: Arguments = []
         if told is not None:
             given_with = self.flow.knowledge.given_with(place.module, place.site, told)
             functions, arguments = self.told(told, place), [(a.name, a.value) for a in given_with]
         else:
             given = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
-            functions, arguments = [v for v in given if isinstance(v, (Ref, Partial)) and self.flow.callees(v)], []
+            functions = [v for v in given if isinstance(v, (Ref, Partial)) and self.flow.callees(v)]
+        if not functions:
+            return None
+        made = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
+        return Handing(functions, arguments, told is not None, contexts, made)
+
+    def telling(self, effects: Sequence[tuple[Effect, Place]], place: Place) -> Effect | None:
+        """The entry that says which functions a call is handed."""
+        return next((effect for effect, made in effects if effect.entry.hands is not None and made == place), None)
+
+    def hand_over(self, handing: Handing, place: Place) -> None:
+        """A call of a library: functions that it is given are called by it, in new processes or later."""
+        frame, functions, contexts, told = self.frame, handing.functions, handing.contexts, handing.told
         how = next((HOW[context] for context in HOW if context in contexts), None)
-        if told is None and how is None and "returns-first" in contexts and "calls" not in contexts:
+        if not told and how is None and "returns-first" in contexts and "calls" not in contexts:
             return  # who gets it back calls it
         pool = -1
         if "processes" in contexts:
-            how, pool = self.start_method(site, place)
-        made = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
-        one_of = told is not None and how is None and len(functions) > 1
+            how, pool = self.start_method(frame.module.sites[place.site], place)
+        one_of = told and how is None and len(functions) > 1
         if one_of:
             self.run_one_of(functions, place)
         for value in functions if not one_of else ():
             if how is not None:
-                self.start(value, place, how, pool, arguments)
+                self.start(value, place, how, pool, handing.arguments)
             elif self.is_own_class(value):
                 # Who is only told of a class makes no object of it.
                 for callee in self.offered(value) if "calls" in contexts else ():
                     self.caught(partial(self.call, *callee, place, {}))
-            elif "keeps-functions" in contexts or (made and "calls" not in contexts):
+            elif "keeps-functions" in contexts or (handing.made and "calls" not in contexts):
                 self.handed.append((value, place, False, frame))
-            elif self.run(value, place, arguments) and PREPARES in contexts and len(functions) == 1:
+            elif self.run(value, place, handing.arguments) and PREPARES in contexts and len(functions) == 1:
                 self.hopeless.add(place)
 
     def told(self, effect: Effect, place: Place) -> list[Value]:
@@ -214,7 +231,7 @@ class Handed(Calling):
                 run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items()}
                 run.first, run.frame, run.imported = dict(self.first), self.frame, self.imported
                 run.result.seedings, run.stack = list(self.result.seedings), list(self.stack)
-                run.kept, run.names, run.started = self.kept, self.names, self.started
+                run.kept, run.values.names, run.started = self.kept, self.values.names, self.started
                 self.recorder.enter("command", new[0][0], new[0][1], place)
                 for callee in new:
                     run.call(*callee, place, {})
@@ -271,7 +288,8 @@ class Handed(Calling):
             state.streams = {stream: kind for stream, kind in before.streams.items() if stream != anew}
             run.drawn = {stream: dict(draws) for stream, draws in self.drawn.items() if stream != anew}
             run.joined = self.joined
-            run.first, run.imported, run.kept, run.names = dict(self.first), set(self.imported), self.kept, self.names
+            run.first, run.imported = dict(self.first), set(self.imported)
+            run.kept, run.values.names = self.kept, self.values.names
             return run
         run.import_module(self.result.entry.module)  # the new process imports it again, under another name
         if not how:

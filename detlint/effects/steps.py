@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Final
 
 import msgspec
 
 from detlint.catalog import HARDWARE
+from detlint.effects.run import Run
+from detlint.effects.summary import Block, Fork, Import, Site, Steps, Test, at_yield, is_text
 from detlint.facts.model import (
     PRINTS,
     SHAPES,
@@ -20,20 +22,19 @@ from detlint.facts.model import (
     Param,
     Ref,
     Result,
-    Site,
     Step,
     Value,
     flag_of,
 )
+from detlint.facts.model import Site as Called
 from detlint.ir.alone import in_ir
+from detlint.ir.tests import comparison
 from detlint.model.module import Module
 from detlint.model.registries import last
-from detlint.model.truth import comparison
 from detlint.program.calls import Quiet, asked_of_itself
-from detlint.program.following.run import Run
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
-from detlint.program.values import Frame, Origin, Spot
+from detlint.program.values import ANY, Frame, Origin, Spot
 
 CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
 """What libraries call managers that catch what is raised in their blocks."""
@@ -41,7 +42,7 @@ ORDERED: Final = frozenset({"<", "<=", ">", ">="})
 """Comparisons that raise for None."""
 
 
-class Steps(Run):
+class Stepping(Run):
     """Takes steps."""
 
     def import_packages(self, module: Module) -> None:
@@ -51,25 +52,21 @@ class Steps(Run):
             for package in self.flow.imported(module, name):
                 self.import_module(package)
 
-    def steps(self, steps: Iterable[Step]) -> bool:
+    def steps(self, steps: Steps) -> bool:
         """Take steps in order; whether the flow leaves at their end."""
         for step in steps:
-            if isinstance(step, Branch):
-                if self.branch(step):
-                    return True
-            elif step == -1:
-                return True
-            elif step < 0:
-                run = self.frame.module.body.runs[-2 - step]
-                if isinstance(run, Member):
-                    self.access(run)
-                else:
-                    self.import_name(run)
-            else:
-                failed, perhaps = self.failed, step in self.frame.module.body.perhaps
-                self.perhaps_coming(partial(self.site, step)) if perhaps else self.site(step)
-                if perhaps and (self.stopped or self.failed != failed):
+            if isinstance(step, Site):
+                failed = self.failed
+                self.perhaps_coming(partial(self.site, step)) if step.perhaps else self.site(step)
+                if step.perhaps and (self.stopped or self.failed != failed):
                     self.stopped, self.failed = "", failed
+            elif isinstance(step, Fork):
+                if step.leaves or self.branch(step):
+                    return True
+            elif isinstance(step, Import):
+                self.import_name(step.name)
+            else:
+                self.read(step)
             if self.stopped:
                 return True
         return False
@@ -106,7 +103,7 @@ class Steps(Run):
         self.importing += 1
         quiet = self.flow.quiet(module)
         if quiet is None:
-            self.steps(as_imported(module))
+            self.steps(self.flow.summary(module, top).imported)
         else:
             self.import_from(module, quiet)
         self.importing -= 1
@@ -128,23 +125,22 @@ class Steps(Run):
         if quiet.sites:
             self.result.passed.add(module.path)
 
-    def branch(self, branch: Branch) -> bool:
+    def branch(self, fork: Fork) -> bool:
+        branch, arms = fork.branch, fork.arms
         if branch.kind in ("main", "loop"):
             if branch.kind == "main":
                 self.result.tries = self.result.tries or branch.test == SHAPES
                 packed = "." in self.frame.module.facts.module
                 self.result.shows = self.result.shows or (packed and branch.test == PRINTS)
-                self.steps(branch.arms[0])
+                self.steps(arms[0])
             else:
-                raised = self.perhaps_coming(partial(self.raises, partial(self.steps, branch.arms[0])))
+                raised = self.perhaps_coming(partial(self.raises, partial(self.steps, arms[0])))
                 if not self.unsure:
                     self.failed = self.failed or raised  # but there may be nothing to go through
             return False
         if branch.kind == "trial":
-            self.caught(partial(self.tried, branch.arms[0]))
+            self.caught(partial(self.tried, arms[0]))
             return False
-        if branch.kind == "tests":  # no run but that of the tests takes its first arm
-            return self.branch(Branch("if", None, branch.arms[1:]))
         if branch.kind in ("yield", "rebind"):
             return False
         if branch.kind == "exit":
@@ -158,42 +154,59 @@ class Steps(Run):
             given = name != "" and self.some_file(partial(self.flow.words.writers.injects, name))
             return not given and self.stop(f"`{name}`")
         if branch.kind == "with":
-            return self.block(branch)
+            return self.block(fork)
         if branch.kind == "try":
             # The body is what runs; a handler stands in for it where an import or a device is missing.
             before = self.state.copy()
-            self.caught(partial(self.steps, branch.arms[0]))
+            self.caught(partial(self.steps, arms[0]))
             after = self.state
-            for arm in branch.arms[1:]:
+            for arm in arms[1:]:
                 self.state = before.copy()
                 self.caught(partial(self.steps, arm))
             self.state = after
             return False
-        if self.orders_none(branch.test):
+        test = self.in_context(fork.tests, partial(self.tested, branch))
+        if test.orders and self.caller() is not None:
             return self.stop("an order of None and a number")
+        if test.how == "said":
+            return self.steps(arms[0 if test.first else 1])
+        if test.how == "decided":
+            return self.decided(arms[0 if test.first else 1], arms[1 if test.first else 0], test.cause)
+        if test.how == "own" and test.own is not None:
+            kept = self.kept_flag(test.own, branch.test)
+            return self.arms(fork) if kept is None else self.steps(arms[0 if kept else 1])
+        return self.arms(fork, by_mode=test.how == "mode")
+
+    def tested(self, branch: Branch) -> Test:
+        """What an `if` comes to in this frame."""
+        test, two = branch.test, len(branch.arms) == 2
+        orders = self.orders_none(test)
         taken, cause = None, None
-        name, first = flag_of(branch.test)
+        name, first = flag_of(test)
         if name:
             taken, cause = self.values.flag(self.frame, Param(name))
-            if taken is not None and cause is None and len(branch.arms) == 2:
-                return self.steps(branch.arms[0 if taken is first else 1])  # as the call says
-        if self.is_mode(branch.test) and len(branch.arms) == 2:
-            return self.arms(branch.arms, by_mode=True)
+            if taken is not None and cause is None and two:
+                return Test("said", taken is first, orders=orders)
+        if two and self.is_mode(test):
+            return Test("mode", orders=orders)
         own = asked_of_itself(branch)
         if own is not None:
-            kept = self.kept_flag(own, branch.test)
-            return self.arms(branch.arms) if kept is None else self.steps(branch.arms[0 if kept else 1])
-        if branch.test is not None and not isinstance(branch.test, Param):
-            taken, cause = self.flow.taken(self.frame, branch.test, self.values)
-            if cause is not None and branch.span is None and not (self.frame.given or _may_be_none(branch.test)):
+            return Test("own", own=own, orders=orders)
+        if test is not None and not isinstance(test, Param):
+            taken, cause = self.flow.taken(self.frame, test, self.values)
+            if cause is not None and branch.span is None and not (self.is_given_any() or _may_be_none(test)):
                 taken = None  # nobody knows what the call gives
-        if taken is not None and len(branch.arms) == 2:
-            if cause is None and branch.span is not None and not self.is_said(branch.test):
-                cause = Spot(self.frame.module, branch.span)
-            return self.decided(branch.arms[0 if taken else 1], branch.arms[1 if taken else 0], cause)
-        return self.arms(branch.arms)
+        if taken is None or not two:
+            return Test("arms", orders=orders)
+        if cause is None and branch.span is not None and not self.is_said(test):
+            cause = Spot(self.frame.module, branch.span)
+        return Test("decided", taken, cause, orders=orders)
 
-    def arms(self, arms: Sequence[tuple[Step, ...]], by_mode: bool = False) -> bool:
+    def is_given_any(self) -> bool:
+        """Whether the call gives anything."""
+        return self.values.note(ANY, None, bool(self.frame.given))
+
+    def arms(self, fork: Fork, by_mode: bool = False) -> bool:
         """Alternatives of which each may be taken; whether the run comes out of none.
 
         Args:
@@ -201,11 +214,11 @@ class Steps(Run):
         """
         before, ends, stops = self.state, [], list[str]()
         self.unsure += 1
-        for arm in arms:
+        for number, arm in enumerate(fork.arms):
             self.state = before.copy()
-            self.training += by_mode and arm is arms[0]
+            self.training += by_mode and not number
             left = self.steps(arm)
-            self.training -= by_mode and arm is arms[0]
+            self.training -= by_mode and not number
             stops.append(self.stopped)
             self.stopped = ""
             if not left:
@@ -214,6 +227,7 @@ class Steps(Run):
         if not ends:
             self.state, self.stopped = before, stops[0] if stops and all(stops) else ""
             return True
+        arms = fork.branch.arms
         self.stopped = next((stop for arm, stop in zip(arms, stops, strict=True) if stop and self.is_taken(arm)), "")
         self.state = before if self.stopped else self.meet(ends)
         return self.stopped != ""
@@ -226,7 +240,7 @@ class Steps(Run):
     def is_said(self, test: Value | None) -> bool:
         """Whether the call itself says the text that an `if` asks for: no option, and no edit of a setting, can change that."""
         asked = [*test.names.values()] if isinstance(test, Expression) else []
-        given = [self.frame.given.get(value.name) for value in asked if isinstance(value, Param)]
+        given = [self.values.given(self.frame, value.name) for value in asked if isinstance(value, Param)]
         return (
             bool(given) and len(given) == len(asked) and all(origin is not None and is_text(origin) for origin in given)
         )
@@ -265,7 +279,7 @@ class Steps(Run):
         once = made is not None and self.flow.words.writers.times_set(name, module.path) == keeping
         return made.kept if made is not None and once else None
 
-    def hands_on_amiss(self, site: Site) -> bool:
+    def hands_on_amiss(self, site: Called) -> bool:
         """Whether a call hands on what the function around it gets beyond its parameters (`self.network(*inputs)`) to a layer that
         takes more or fewer."""
         given = site.args[0] if len(site.args) == 1 else None
@@ -290,7 +304,7 @@ class Steps(Run):
         names = {value.of.name if isinstance(value, Result) and isinstance(value.of, Ref) else "" for value in values}
         return all(self.flow.raises.handed_on(frame.module, name, count) for name in names)
 
-    def tried(self, steps: Iterable[Step]) -> None:
+    def tried(self, steps: Steps) -> None:
         """The body of a function that only shows the shapes of what it makes: nothing that it draws, or builds, counts."""
         built, later, handed = dict(self.built), len(self.later), len(self.handed)
         self.trying += 1
@@ -300,19 +314,20 @@ class Steps(Run):
         del self.later[later:], self.handed[handed:]
 
     def orders_none(self, test: Value | None) -> bool:
-        """Whether an `if` asks whether a parameter is above or below a number that the call leaves at None: that raises."""
+        """Whether an `if` asks whether a parameter is above or below a number that the call leaves at None: that raises where what is
+        called says its name."""
         function, at = (in_ir(test.text) if isinstance(test, Expression) else None) or (None, -1)
         asked = comparison(function, at) if function is not None else None
         if function is None or asked is None or asked.word not in ORDERED or not isinstance(test, Expression):
             return False
         number = function.constant(asked.right)
         parameter = test.names.get(function.dotted(asked.left)) if isinstance(number, int | float) else None
-        if not isinstance(parameter, Param) or self.caller() is None:
+        if not isinstance(parameter, Param):
             return False
         decorated = self.frame.module.detail(self.frame.function).decorators
         return not decorated and self.values.is_left_at_none(self.frame, parameter)
 
-    def decided(self, usual: tuple[Step, ...], other: tuple[Step, ...], cause: Spot | None) -> bool:
+    def decided(self, usual: Steps, other: Steps, cause: Spot | None) -> bool:
         """An `if` whose test is known by default: one arm is what runs, the other what an option can choose, or has to."""
         if cause is not None and cause in self.required:
             return self.steps(other)
@@ -347,15 +362,14 @@ class Steps(Run):
                     ran.streams[stream] = "optional"
         return False
 
-    def block(self, branch: Branch) -> bool:
+    def block(self, fork: Fork) -> bool:
         """`with`: what entering it does, its body, and what leaving it does or undoes."""
-        frame = self.frame
-        entered = self.values.look(frame, branch.test).value
-        before, after = self.entered(entered, branch.test)
-        raw = branch.test
+        raw = fork.branch.test
+        block = self.in_context(fork.blocks, partial(self.opened, raw))
+        before, after = self.around(block)
         saved: dict[str, str] = {}
         if isinstance(raw, Result):
-            place = Place(frame.module, raw.site)
+            place = Place(self.frame.module, raw.site)
             saved = self.scopes.pop(place, {})
             if saved:  # what the call itself has seeded holds for the block only
                 result = self.result
@@ -365,15 +379,13 @@ class Steps(Run):
                 result.late = {stream: late for stream, late in result.late.items() if late[0].place != place}
         before()
         self.scoped.append(saved)
-        hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
-        self.hollow += hollow
-        catches = self.may_catch(entered, raw)
-        self.unsure += catches
-        left = self.steps(branch.arms[0])
-        self.unsure -= catches
-        if self.stopped and catches:
+        self.hollow += block.hollow
+        self.unsure += block.catches
+        left = self.steps(fork.arms[0])
+        self.unsure -= block.catches
+        if self.stopped and block.catches:
             left, self.stopped = False, ""
-        self.hollow -= hollow
+        self.hollow -= block.hollow
         self.scoped.pop()
         after()
         for stream, kind in saved.items():
@@ -387,25 +399,36 @@ class Steps(Run):
         found = self.flow.knowledge.matches(self.frame.module, site) if site >= 0 else ()
         return any("no-storage" in effect.entry.contexts for effect in found)
 
-    def entered(self, entered: Value | None, raw: Value | None) -> tuple[Callable[[], object], Callable[[], object]]:
+    def opened(self, raw: Value | None) -> Block:
+        """What a `with` enters in this frame."""
+        value = self.values.look(self.frame, raw).value
+        kind = self.resolver.types.of(value)
+        hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
+        return Block(self.manager(raw), kind if "::" in kind else "", self.may_catch(value, raw), hollow)
+
+    def manager(self, raw: Value | None) -> tuple[Module, Function, dict[str, Origin]] | None:
+        """The generator function whose context manager a `with` enters, and what it is given; None for anything else."""
+        of = self.values.look(self.frame, raw.of).value if isinstance(raw, Result) else None
+        for module, function, _ in self.flow.callees(of) if isinstance(of, Ref) and "::" in of.name else ():
+            if self.is_manager(module, function):
+                site = self.frame.module.sites[raw.site] if isinstance(raw, Result) and raw.site >= 0 else None
+                given = self.values.bind(self.frame, site, module, function) if site is not None else {}
+                return module, function, given
+        return None
+
+    def around(self, block: Block) -> tuple[Callable[[], object], Callable[[], object]]:
         """What happens before and after the body of a `with`."""
-        if isinstance(raw, Result):
-            of = self.values.look(self.frame, raw.of).value
-            if isinstance(of, Ref) and "::" in of.name:
-                for module, function, _ in self.flow.callees(of):
-                    if self.is_manager(module, function):
-                        site = self.frame.module.sites[raw.site] if raw.site >= 0 else None
-                        given = self.values.bind(self.frame, site, module, function) if site is not None else {}
-                        before, after = _at_yield(module.steps(function))
-                        frame = Frame(module, function, given, outer=self.frame)
-                        return partial(self.inside, frame, before), partial(self.inside, frame, after)
-        kind = self.resolver.types.of(entered)
-        if "::" not in kind:
+        if block.manager is not None:
+            module, function, given = block.manager
+            before, after = at_yield(self.flow.summary(module, function).steps)
+            frame = Frame(module, function, given, outer=self.frame)
+            return partial(self.inside, frame, before), partial(self.inside, frame, after)
+        if not block.kind:
             return _nothing, _nothing
         place = self.path[-1] if self.path else None
 
         def run(method: str) -> None:
-            for module, function, owner in self.flow.method(kind, method):
+            for module, function, owner in self.flow.method(block.kind, method):
                 self.call(module, function, owner, place, {})
 
         return lambda: run("__enter__"), lambda: run("__exit__")
@@ -422,45 +445,17 @@ class Steps(Run):
         decorators = [self.resolver.normal(module.path, d) for d in module.detail(function).decorators]
         return any(isinstance(d, Ref) and d.name.endswith("contextmanager") for d in decorators)
 
-    def inside(self, frame: Frame, steps: Iterable[Step]) -> None:
+    def inside(self, frame: Frame, steps: Steps) -> None:
         outer, self.frame = self.frame, frame
         self.steps(steps)
         self.frame = outer
-
-
-def as_imported(module: Module) -> Iterator[Step]:
-    """What a module's top level does when it is imported: all but its `__main__` block."""
-    steps = module.steps(module.facts.functions[0])
-    return (step for step in steps if not (isinstance(step, Branch) and step.kind == "main"))
 
 
 def _nothing() -> None:
     """What entering most things does to streams."""
 
 
-def _at_yield(steps: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """The steps of a generator before and after its first yield."""
-    for i, step in enumerate(steps):
-        if isinstance(step, Branch):
-            if step.kind == "yield":
-                return list(steps[:i]), list(steps[i + 1 :])
-            for arm in step.arms[:1]:
-                if _yields(arm):
-                    before, after = _at_yield(arm)
-                    return [*steps[:i], *before], [*after, *steps[i + 1 :]]
-    return list(steps), []
-
-
 def _may_be_none(test: Value) -> bool:
     """Whether an `if` asks for a parameter that may be left at None."""
     asked = test.names.values() if isinstance(test, Expression) else ()
     return any(isinstance(value, Param) and value.default == Const(None) for value in asked)
-
-
-def _yields(steps: Sequence[Step]) -> bool:
-    return any(isinstance(s, Branch) and (s.kind == "yield" or any(map(_yields, s.arms))) for s in steps)
-
-
-def is_text(origin: Origin) -> bool:
-    """Whether a call says a text itself: what an option or a setting says may be another one."""
-    return isinstance(origin.value, Const) and isinstance(origin.value.value, str) and origin[1:] == (None, False)

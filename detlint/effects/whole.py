@@ -8,9 +8,8 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import HARDWARE
+from detlint.effects.sites import Sites
 from detlint.facts.model import Ref
-from detlint.program.following.sites import Sites
-from detlint.program.following.steps import as_imported
 from detlint.program.reach import Draws, Reach
 
 MOST_CHOICES: Final = 16
@@ -29,13 +28,13 @@ class WholeRun(Sites):
         self.result.visited.add(module.path)
         self.note(module)
         if entry.function.number == 0:
-            self.body(module.steps(top))
+            self.body(self.flow.summary(module, top).steps)
             if entry.called:
                 value = self.values.look(self.frame, Ref(f"{module.facts.module}.{entry.called}")).value
                 if value is not None and not self.command(value, None):
                     self.run(value, None)
         else:
-            self.steps(as_imported(module))
+            self.steps(self.flow.summary(module, top).imported)
             self.call(module, entry.function, "", None, {})
         return self.finish()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from typing import Final
 
-from detlint.catalog import HARDWARE, Scalar
+from detlint.catalog import HARDWARE, Entry, Scalar
+from detlint.effects.state import IN_WORKERS, LOADS_WEIGHTS, Later
+from detlint.effects.streams import Streams
+from detlint.effects.summary import Visit
 from detlint.facts.model import (
     Const,
     Either,
@@ -34,8 +37,6 @@ from detlint.program.calls import (
     is_self,
     left_out,
 )
-from detlint.program.following.state import IN_WORKERS, LOADS_WEIGHTS, Later
-from detlint.program.following.streams import Streams
 from detlint.program.reach import TRAINING, Effect, Place, asks_mode, is_mode, is_object, reads
 from detlint.program.values import Origin
 
@@ -47,6 +48,11 @@ ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 """What adds up what several devices have."""
 JOINS_PEERS: Final = "joins-peers"
 """What makes a process one of several that run each other's functions."""
+DOING: Final = ADDING | {
+    LOADS_WEIGHTS, JOINS_PEERS, STARTS_COMMUNICATION, "evaluates", "loader", "measures", "readies", "restarts", "seems-to-evaluate",
+    "trains",
+}  # fmt: skip
+"""What a run is told that is neither a seed nor a draw nor a switch."""
 CALLED: Final = ("__call__", "construct")
 """The methods that calling a layer of MindSpore's runs."""
 
@@ -81,9 +87,13 @@ class Effects(Streams):
         made = self.resolver.place(target.site) if self.hopeless and isinstance(target, Result) else None
         return made is not None and Place(made[0], target.site & 0xFFFFFFFF) in self.hopeless  # type: ignore[union-attr]
 
-    def effects(self, index: int, target: Value | None) -> list[tuple[Effect, Place]]:
-        """The catalog entries that a site may fulfil in this frame, each with the place that has its arguments."""
-        module = self.frame.module
+    def effects(self, index: int, visit: Visit) -> list[tuple[Effect, Place]]:
+        """The catalog entries that a site may fulfil in this frame, each with the place that has its arguments.
+
+        Args:
+            visit: is told besides what isn't decided.
+        """
+        module, target = self.frame.module, visit.target
         here = Place(module, index)
         found = self.flow.knowledge.matches(module, index)
         raw = module.sites[index].target
@@ -96,8 +106,8 @@ class Effects(Streams):
             may = (*may, *(effect for effect in self.flow.knowledge.unpacking(module, index) if effect.entry.draws))
         told = [effect for effect in may if self.is_told_to(effect, here)]
         for effect in drawing:
-            if effect not in told and self.may_hold(effect, here) and not self.doubtful:
-                self.standing_in.update(effect.entry.draws)
+            if effect not in told and self.may_hold(effect, here):
+                visit.standing |= {*effect.entry.draws}
         effects = [(effect, here) for effect in (*found, *told)]
         found_otherwise = not effects and (given is not None or holds_parameter(raw) or is_choice(raw))
         for option in options(target):
@@ -110,29 +120,27 @@ class Effects(Streams):
                 effects += [(e, prepared) for e in self.flow.knowledge.matches(prepared.module, prepared.site)]
             if found_otherwise:
                 handed = self.flow.knowledge.matches_as(module, index, option)
-                self.result.handed.setdefault(here, {})[of.name] = handed
+                visit.handed = {**visit.handed, of.name: handed}
                 effects += [(e, here) for e in handed]
         return effects
 
     def given_instead(self, target: Value | None) -> Origin | None:
         """What the call gives for a parameter in whose place something else stands where it is left out; None where it is."""
         for option in target.options if isinstance(target, Either) else ():
-            given = self.frame.given.get(left_out(self.frame.module, self.frame.function, option))
+            name = left_out(self.frame.module, self.frame.function, option)
+            given = self.values.given(self.frame, name) if name else None
             if given is not None and given.value != Const(None):
                 return given
         return None
 
-    def spare(
-        self, place: Place, effects: Sequence[tuple[Effect, Place]], held: Sequence[tuple[Effect, Place]]
-    ) -> None:
-        """Note whether a call that may draw does so in this frame: one that is told `shuffle=False` on the way surely doesn't."""
-        draw = [effect for effect, _ in effects if effect.entry.draws]
-        if any(effect.entry.draws for effect, _ in held) or any(
+    def may_draw(self, place: Place, visit: Visit) -> bool | None:
+        """Whether a call that may draw does so in this frame: one that is told `shuffle=False` surely doesn't. None for others."""
+        draw = [effect for effect, _ in visit.effects if effect.entry.draws]
+        if any(effect.entry.draws for effect, _ in visit.held) or any(
             self.may_hold(effect, place, sure=True) for effect in draw
         ):
-            self.result.drawing.add(place)
-        elif draw:
-            self.result.spared.add(place)
+            return True
+        return False if draw else None
 
     def may_hold(self, effect: Effect, place: Place, sure: bool = False) -> bool:
         """Whether the conditions of an entry that are open anywhere may hold in this frame: `shuffle=shuffle`.
@@ -322,6 +330,13 @@ class Effects(Streams):
             if given is not None and given.value is not None and given.given:
                 self.handed.append((given.value, place, True, self.frame))
                 self.result.renews = self.result.renews or name == "worker_init_fn"
+
+
+def does(entry: Entry) -> bool:
+    """Whether a call of an entry may do anything to a run."""
+    if entry.seeds or entry.seed or entry.unseeds or entry.draws or entry.sets or entry.rule in ("DET103", "DET107"):
+        return True
+    return not DOING.isdisjoint(entry.contexts)
 
 
 def _is_kept(place: Place) -> bool:

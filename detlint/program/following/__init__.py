@@ -1,1 +1,0 @@
-"""One run, a layer a file; see `flow.py`."""
