@@ -569,7 +569,11 @@ class Matcher:
             if SALTED in entry.contexts:
                 yield entry, self._salt.of_site(module, site), passed
             elif not self._has_other_dimensions(module, site, name, entry):
-                verdicts = {self.judge.fulfilled(entry, way) for way in passed.ways} if entry.when else {True}
+                ways = passed.ways if entry.when else []
+                if entry.reads and entry.when and self.resolver.loaded is not None:
+                    table = self.resolver.loaded.filled(module, site, name)
+                    ways = [{**way, entry.reads: Argument(table, True)} for way in ways]
+                verdicts = {self.judge.fulfilled(entry, way) for way in ways} if entry.when else {True}
                 yield entry, verdicts.pop() if len(verdicts) == 1 else None, passed
 
     def _ways(

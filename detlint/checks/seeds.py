@@ -179,6 +179,9 @@ def _operand(frame: Frame, function: Function, at: int, names: _Names, values: V
     is_get = function.called(at) == "get" and function.called_on(at) >= 0
     if call is not None and is_get and not (call.named or call.unpacked):
         key = function.constant(call.positional[0]) if len(call.positional) == 1 else UNKNOWN
+        table = _operand(frame, function, function.called_on(at), names, values).value
+        if isinstance(key, str) and (said := values.said(table, key)) is not None:
+            return said
         if key is not UNKNOWN:
             return Origin(Const(None))  # an option of a configuration that may be left out
     return Origin(value_of(function, at, {}))
