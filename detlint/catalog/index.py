@@ -157,6 +157,14 @@ class Catalog:
         return frozenset(chain.from_iterable(acting))
 
     @cached_property
+    def keeping(self) -> frozenset[str]:
+        """The names of what keeps the function that it is handed, so that as decorators they do, too."""
+        keeping = (
+            entry.names for entry in self.entries if entry.hands is not None and "keeps-functions" in entry.contexts
+        )
+        return frozenset(chain.from_iterable(keeping))
+
+    @cached_property
     def _spellings(self) -> dict[str, list[str]]:
         """The last component of a name -> those that its aliases have instead."""
         found: dict[str, list[str]] = {}

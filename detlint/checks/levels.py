@@ -14,8 +14,6 @@ from detlint.config import Settings
 
 Own = Literal["error", "warning", "note", "design", "align"]
 """What a rule, or an entry of the catalog, says of itself: `design` is random by design, `align` matters where back ends are compared."""
-Judgement = tuple[Severity | None, str]
-"""A severity (None: no finding), and why."""
 OPERATORS: Final = 4
 """The families from here on are about operators, devices and switches: all of them matter where back ends are compared."""
 ALIGN: Final = "align"

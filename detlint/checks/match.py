@@ -361,7 +361,10 @@ class Matcher:
         found = known.get(index, MISSING)
         if isinstance(found, Missing):
             site = module.sites[index]
-            found = known[index] = self.resolver.normal(module.path, site.target, module.function_of(site))
+            function = module.function_of(site)
+            found = known[index] = self.resolver.normal(module.path, site.target, function)
+            if isinstance(found, Result) and self.resolver.results.is_getter(found):
+                found = known[index] = self.resolver.results.called(found, module.path, index, function)
         return found
 
     def candidates(self, module: Module, index: int) -> list[tuple[str, list[int]]]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Use
 from detlint.model.growth import GROWS
 from detlint.model.meaning import Meaning, Meanings

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Use
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
@@ -78,7 +78,8 @@ class Examples(NamedTuple):
 
     def _is_run_for_nothing(self, meaning: Meaning, function: Function, call: int) -> bool:
         """Whether what a call by a name gives is dropped where no gradients are taken: it only takes time."""
-        if function.users[call] or function.called_on(call) >= 0:
+        name = meaning.name(function, function.ops[call][1])
+        if function.users[call] or function.called_on(call) >= 0 or name.startswith("builtins.") or "::" in name:
             return False
         heads = [function.ops[block][1] for block in function.blocks(call) if function.ops[block][0] == op.WITH]
         names = [meaning.name(function, function.ops[head][1]) for head in heads if function.ops[head][0] == op.CALL]
@@ -90,7 +91,7 @@ class Examples(NamedTuple):
         name = catalog.canonical(meaning.name(function, function.ops[call][1]))
         if any(TRACES in catalog.entries[i].contexts for i in catalog.calls.get(name, ())):
             return True
-        if name in catalog.wraps or name in catalog.computing or name in catalog.tensors:
+        if name and (name in catalog.wraps or name in catalog.computing or name in catalog.tensors):
             return self._traced(meaning, function, call, seen)
         found = self.meanings.definition(name) if "::" in name else None
         if found is None or found[1].is_class:
@@ -120,6 +121,8 @@ def _stays(function: Function, use: Use, seen: set[int]) -> bool:
     if code == op.STORE:
         own = function.binding(operation[1])[0] == function.number and operation[1] not in function.shared
         return own and all(_all_stay(function, load, seen) for load in function.loads.get(use.op, ()))
+    if code == op.ATTR and function.strings[operation[2]] == "backward":
+        return False  # it trains
     if code in _LEAVES or (code == op.CALL and use.place > 1 and function.called(use.op) in _SHOWN):
         return False
     return _all_stay(function, use.op, seen)
