@@ -22,6 +22,7 @@ from detlint.catalog.entries import (
     Signature,
     Switch,
 )
+from detlint.catalog.places import Places, merged
 
 
 class Signatures(Mapping[str, Signature]):
@@ -567,6 +568,11 @@ class Catalog:
     def zeros(self) -> frozenset[str]:
         """Functions that give a tensor of zeros."""
         return frozenset(name for framework in self.frameworks for name in framework.zeros)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where tensors lie that something gives, and what moves them."""
+        return merged(framework.places for framework in self.frameworks if framework.places is not None)
 
     @cached_property
     def constants(self) -> frozenset[str]:

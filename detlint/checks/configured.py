@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from detlint.checks.freezing import Held, name_of
+from detlint.domains.freezing import Held, name_of
 from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
