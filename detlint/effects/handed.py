@@ -140,7 +140,7 @@ class Handed(Calling):
                 for callee in self.offered(value) if "calls" in contexts else ():
                     self.caught(partial(self.call, *callee, place, {}))
             elif "keeps-functions" in contexts or (handing.made and "calls" not in contexts):
-                self.handed.append((value, place, False, frame))
+                self.keep(value, place)
             elif self.run(value, place, handing.arguments) and PREPARES in contexts and len(functions) == 1:
                 self.hopeless.add(place)
 

@@ -199,10 +199,6 @@ class Reach(msgspec.Struct):
         """The files that the run comes to, that of the entry point too."""
         return {self.entry.module.path, *self.visited, *self.imported}
 
-    def see(self, path: str, inside: bool) -> None:
-        """Note that the run runs functions of a file, or its top level, which do nothing of interest."""
-        (self.visited if inside else self.imported).add(path)
-
     def outcome(self) -> Outcome:
         """What the run comes to."""
         held = dict(sorted(self.held.items()))
