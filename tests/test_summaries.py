@@ -149,7 +149,7 @@ def found_in(root: Path, files: dict[str, str], scripts: dict[str, str]) -> dict
 
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_runs_say_nothing_of_one_another(program: Program, tmp_path: Path) -> None:
-    alone = []
+    alone: list[list[tuple[object, ...]]] = []
     for number, text in enumerate((program.one, program.other)):
         alone += found_in(tmp_path / f"alone{number}", program.files, {"main.py": text}).values()
     for number, (first, second) in enumerate([(program.one, program.other), (program.other, program.one)]):
