@@ -38,7 +38,9 @@ def _run() -> None:
 
         traceback.print_exc()
         print("error: this is a fault of detlint's (please report it)", file=sys.stderr)
-        sys.exit(2)  # 1 would say that there are findings, or that runs differ
+        sys.exit(
+            3
+        )  # 1 would say that there are findings or that runs differ, 2 that something is wrong with what was given
 
 
 def _leave_folder() -> None:

@@ -15,7 +15,7 @@ from detlint import patterns
 from detlint.config import Config
 from detlint.files import read
 from detlint.folders import is_file, is_folder, packages_around
-from detlint.ir.launch_texts import is_settings
+from detlint.ir.launch_texts import JSON, MOST_OF_JSON, is_settings
 from detlint.notebook import BOM
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Walker:
                         yield path, os.path.realpath(path)
                     elif not os.path.exists(path):
                         self.problems.append((Path(path), "is a broken link"))
-                elif is_file(entry):
+                elif is_file(entry) and not (name.endswith(JSON) and entry.stat().st_size > MOST_OF_JSON):
                     yield path, real_start + name
 
     def real(self, file: str) -> str:

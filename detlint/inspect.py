@@ -46,7 +46,9 @@ class Traced(msgspec.Struct, frozen=True):
     def labelled(self, name: Callable[[str], str]) -> str:
         """The entry point, as text; `name` says how paths are written."""
         function = f" {plain(self.entry.function.name)}" if self.entry.function.name else ""
-        return f"{at_line(self.entry.module, self.entry.span.line, name)}{function} ({self.entry.kind})"
+        started = self.entry.started
+        by = f", as {name(started.path)}:{started.span.line} starts it" if started.path else ""
+        return f"{at_line(self.entry.module, self.entry.span.line, name)}{function} ({self.entry.kind}){by}"
 
 
 class Inspection:
@@ -93,7 +95,7 @@ class Inspection:
             # Whether a script's top level acts is the engine's to say.
             top = script(module) if self.engine.follow(module) else None
             entries = [top] if top is not None else []
-        return [self.trace(entry) for entry in entries]
+        return [self.trace(one) for entry in entries for one in self.engine.starting(entry)[1] or [entry]]
 
     def trace(self, entry: EntryPoint) -> Traced:
         """One run."""

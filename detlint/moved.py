@@ -11,7 +11,8 @@ import msgspec
 from detlint.checks.finding import Finding
 from detlint.facts.model import Facts, Span, decode_body
 from detlint.ir.records import FileIR
-from detlint.ir.storage import encode, lines_of
+from detlint.ir.spans import lines_of
+from detlint.ir.storage import encode
 
 Lines = Mapping[int, int]
 """Lines in which something of a file stands -> where that stands now."""
@@ -71,7 +72,7 @@ class _Comparison:
 
     def same_code(self, one: FileIR, other: FileIR) -> bool:
         """Whether two files say the same."""
-        plain, there = (msgspec.structs.replace(ir, functions=(), spans=b"") for ir in (one, other))
+        plain, there = (msgspec.structs.replace(ir, functions=(), spans=()) for ir in (one, other))
         if encode(plain) != encode(there) or len(one.functions) != len(other.functions):
             return False
         for then, now in zip(one.functions, other.functions, strict=True):

@@ -62,7 +62,13 @@ class Project:
         return cls(config if isolated else settle(config, catalog), catalog, folder)
 
     @classmethod
-    def around(cls, path: Path) -> Project:
+    def around(
+        cls,
+        path: Path,
+        overrides: Mapping[str, Any] | None = None,
+        config_file: Path | None = None,
+        isolated: bool = False,
+    ) -> Project:
         """The project of a file that is asked about alone.
 
         Where nothing marks one, it is the current folder, if the file is below it and scripts are in it, as if that folder
@@ -72,10 +78,11 @@ class Project:
             ConfigError: the configuration is wrong.
             CatalogError: a catalog is.
         """
-        project, here = cls.of(path, {}), Path.cwd()
+        given = dict(overrides or {})
+        project, here = cls.of(path, given, config_file, isolated), Path.cwd()
         if project.config.project or here not in path.absolute().parents or not any(here.glob("*.py")):
             return project
-        project = cls.of(here, {})
+        project = cls.of(here, given, config_file, isolated)
         return replace(project, config=msgspec.structs.replace(project.config, project=project.config.root == here))
 
     def bare(self) -> Project:

@@ -23,6 +23,7 @@ from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.changes import Changes, is_script, put_on_path
 from detlint.checks.finding import Finding, Report, Step
+from detlint.checks.levels import as_note
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
 from detlint.db import Mark, Storage
@@ -375,7 +376,7 @@ class Run:
         findings = self._unsuppressed(findings, report)
         if self.config.settings.per_file_ignores:
             findings = [f for f in findings if not self._ignored(f)]
-        findings = [f.with_severity("note") if self._original(f) else f for f in findings]
+        findings = [as_note(f) if self._original(f) else f for f in findings]
         report.findings = sorted(findings, key=Finding.sort_key)
         report.judged, report.followed = len(self.anew), len(self.again)
         report.cells = {path: file.head.cells for path, file in files.items() if file.head and file.head.cells}

@@ -106,6 +106,8 @@ def _survey(project: Project, files: Sequence[str], follow: bool) -> Survey:
 def _kind(path: Path) -> str:
     if is_launch(str(path)):
         return "launch file"
+    if str(path).endswith(".json"):
+        return "JSON file"
     return "notebook" if is_notebook(path) else "YAML file" if is_yaml(str(path)) else "Python file"
 
 

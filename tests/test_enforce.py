@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import multiprocessing
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -230,6 +232,72 @@ def test_leaving_restores_everything_whatever_was_nested(nest: list[dict[str, An
         pass
     after = state()
     assert {name: after[name] for name in before if before[name] != after[name]} == {}
+
+
+class Holder:
+    """A thread of its own that begins and ends an enforcement when it is told to."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._enforced = enforce(**options)
+        self._pool = ThreadPoolExecutor(1)
+
+    def turn(self, on: bool) -> None:
+        self._pool.submit(self._enforced.start if on else self._enforced.restore).result()
+
+    def end(self) -> None:
+        self._pool.shutdown()
+
+
+@settings(max_examples=examples(40))
+@given(
+    options=st.lists(CHOICES, min_size=2, max_size=4),
+    turns=st.lists(st.integers(0, 3), max_size=12),
+    threads=st.booleans(),
+)
+def test_the_last_one_out_restores_however_enforcements_overlap(
+    options: list[dict[str, Any]], turns: list[int], threads: bool
+) -> None:
+    before, on = state(), [False] * len(options)
+    inline = [enforce(**each) for each in options]
+    holders = [Holder(each) for each in options] if threads else []
+    turns = [*(turn for turn in turns if turn < len(options)), *range(len(options))]
+    for place, turn in enumerate(turns):
+        if place >= len(turns) - len(options) and not on[turn]:
+            continue  # at last, all are off
+        on[turn] = not on[turn]
+        if threads:
+            holders[turn].turn(on[turn])
+        else:
+            inline[turn].start() if on[turn] else inline[turn].restore()
+            if any(on):
+                use()
+        if any(held and each.get("deterministic", True) for held, each in zip(on, options, strict=True)):
+            assert torch.are_deterministic_algorithms_enabled()
+    for holder in holders:
+        holder.end()
+    after = state()
+    assert {name: after[name] for name in before if before[name] != after[name]} == {}
+
+
+def test_tasks_that_take_turns_hold_theirs_until_they_end() -> None:
+    async def task(seed: int, mine: asyncio.Event, other: asyncio.Event) -> list[bool]:
+        with enforce(seed=seed, dropout="off"):
+            other.set()
+            await mine.wait()
+            return [torch.are_deterministic_algorithms_enabled(), bool((F.dropout(torch.ones(1000)) == 0).any())]
+
+    async def both() -> list[list[bool]]:
+        one, two, done = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        first = asyncio.create_task(task(1, one, done))
+        await done.wait()
+        second = asyncio.create_task(task(2, two, one))
+        ended = await first
+        two.set()
+        return [ended, await second]
+
+    before = state()
+    assert asyncio.run(both()) == [[True, False], [True, False]]
+    assert state() == before
 
 
 @settings(max_examples=examples(15))

@@ -90,7 +90,7 @@ def test_condition_that_is_not_met(project: Project) -> None:
 
 def test_severity_step_by_step(project: Project) -> None:
     project(**TWO)
-    assert "because: warning: random by design, and an entry point comes here whose streams are unseeded" in explained(
+    assert "because: warning, certain: random by design, and a run comes here whose streams are unseeded" in explained(
         "train.py:11"
     )
 
@@ -222,3 +222,32 @@ def test_where_runs_end_with_an_error(project: Project, start: str, where: str) 
     project(**{"pyproject.toml": "", "layers.py": layers, "train.py": train, "evaluate.py": "def score(:\n"})
     text = " ".join(explained("layers.py:7").split())
     assert f"every run that would use it ends with an error, before it trains or evaluates anything: {where}" in text
+
+
+def test_settings_are_those_of_check(project: Project) -> None:
+    project(**{
+        "train.py": "import torch\ntorch.manual_seed(1)\nnet = torch.nn.Dropout(0.1)\nprint(net(torch.ones(3)))\n",
+        "detlint.toml": 'profile = "align"\n',
+    })  # fmt: skip
+    assert "error[DET201]" in detlint("explain", "train.py:3").stdout
+    assert "note[DET201]" in detlint("explain", "--isolated", "train.py:3").stdout
+    assert "error[DET201]" in detlint("explain", "--isolated", "--profile", "align", "train.py:3").stdout
+    assert detlint("graph", "--isolated", "--target", "cpu", "train.py").exit_code == 0
+
+
+def test_runs_are_told_by_their_launches(project: Project) -> None:
+    text = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int)
+args = parser.parse_args()
+if args.seed is not None:
+    torch.manual_seed(args.seed)
+print(torch.rand(3))
+"""
+    project(**{"train.py": text, "run.sh": "python train.py --seed 3\n"})
+    out = detlint("explain", "--isolated", "train.py:9").stdout
+    assert "as run.sh:1 starts it" in out
+    assert "seeded" in out

@@ -251,12 +251,26 @@ def test_text_folds_what_one_switch_answers(project: Project) -> None:
     assert output("concise").count("DET402") == 12
 
 
+def test_text_folds_runs_of_one_cause(project: Project) -> None:
+    train = "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\n{}net(torch.ones(1, 2).cuda()).sum().backward()\n"
+    more = "print(torch.nn.functional.interpolate(net.weight[None, None], scale_factor=2))\n"
+    files = {f"train{n}.py": "import torch\ntorch.manual_seed(1)\n" + train.format(more * (n % 3)) for n in range(5)}
+    project(**files)
+    rows = ("--select", "DET602", "--target", "cuda")
+    out = output("text", *rows)
+    assert out.count("warning[DET602]") == 1
+    assert "= also: 4 more, for the same cause; --no-fold lists them" in out
+    assert "train4.py: line " in out
+    assert output("text", *rows, "--no-fold").count("warning[DET602]") == 5
+    assert output("json", *rows).count('"DET602"') == 5
+
+
 def test_text_folds_what_is_said_again_and_again(project: Project) -> None:
     draws = "".join(f"    b{n} = torch.rand(3, device='cuda')\n" for n in range(8))
     project(**{"a.py": f"import torch\n\n\ndef f():\n{draws}    c = torch.randn(3, device='cuda')\n    return c\n"})
     out = output("text", "--show-notes", "--select", "DET501", "a.py")
     assert out.count("note[DET501]") == 2
-    assert "= also: 7 more, in the same words; --output-format concise lists them" in out
+    assert "= also: 7 more, in the same words; --no-fold lists them" in out
     assert "a.py: lines 6, 7, 8, 9, 10, 11 and 1 more" in out
     assert out.endswith("Found no problems in 1 file. 9 notes.\n")
     assert output("concise", "--show-notes", "--select", "DET501", "a.py").count("DET501") == 9

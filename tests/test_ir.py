@@ -17,7 +17,8 @@ from detlint.ir import ops as op
 from detlint.ir.depth import at_any_depth
 from detlint.ir.lower import lower
 from detlint.ir.records import OF_CLASS, OF_FUNCTION, OF_IMPORT, OF_VALUE, SEVERAL, FileIR
-from detlint.ir.storage import body_of, decode, encode, spans_of
+from detlint.ir.spans import spans_of
+from detlint.ir.storage import body_of, decode, encode
 
 ROOT = Path(__file__).parent.parent
 FILES = sorted((ROOT / "detlint").rglob("*.py")) + sorted((ROOT / "fixtures" / "rules").rglob("*.py"))[:200]

@@ -253,3 +253,83 @@ def test_what_a_launch_sets_counts_for_its_run(project: Project, text: str, foun
     project(**{"run.sh": text, "train.py": TRAIN, "detlint.toml": '[versions]\ntorch = "2.4.0"\n'})
     rows = findings("--target", "cuda", "--select", "DET603", ".", isolated=False)
     assert [(Path(row["filename"]).name, row["code"]) for row in rows] == found
+
+
+FLAGS = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--exact", action="store_true")
+parser.add_argument("--mode", default="fast", choices=["fast", "same"])
+parser.add_argument("--seed", type=int)
+args = parser.parse_args()
+if args.seed is not None:
+    torch.manual_seed(args.seed)
+if args.exact or args.mode == "same":
+    torch.use_deterministic_algorithms(True)
+net = torch.nn.Linear(2, 2).cuda()
+net(torch.ones(1, 2).cuda()).sum().backward()
+"""
+CLICK = """\
+import click
+import torch
+
+
+@click.command()
+@click.option("--exact", is_flag=True, default=False)
+def main(exact):
+    torch.manual_seed(1)
+    if exact:
+        torch.use_deterministic_algorithms(True)
+    torch.nn.Linear(2, 2).cuda()(torch.ones(1, 2).cuda()).sum().backward()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("launches", "found"),
+    [
+        (["--seed 1 --exact"], {}),
+        (["--seed 1 --mode same"], {}),
+        (["--seed=1 --exact", "--seed 2 --mode=same"], {}),
+        (["--seed 1"], {"DET602": []}),
+        (["--exact"], {"DET111": []}),
+        (["--seed 1 --mode fast", "--seed 1 --exact"], {"DET602": [1]}),
+        (["--exact", "--exact --seed 3"], {"DET111": [1]}),
+        (["--seed $1 --exact"], {}),  # whoever starts it gives one
+        (["--seed 1 --ex"], {}),  # short for it
+    ],
+)
+def test_options_that_launches_give(project: Project, launches: list[str], found: dict[str, list[int]]) -> None:
+    project(**{"run.sh": "".join(f"python train.py {one}\n" for one in launches), "train.py": FLAGS})
+    rows = findings("--target", "cuda", "--select", "DET104,DET111,DET602", ".")
+    told = {
+        row["code"]: [step["location"]["row"] for step in row["path"] if step["filename"].endswith("run.sh")]
+        for row in rows
+    }
+    assert told == found
+
+
+@pytest.mark.parametrize(("option", "codes"), [("--exact", []), ("", ["DET602"])])
+def test_options_of_decorators(project: Project, option: str, codes: list[str]) -> None:
+    project(**{"run.sh": f"python train.py {option}\n", "train.py": CLICK})
+    assert [row["code"] for row in findings("--target", "cuda", "--select", "DET602", ".")] == codes
+
+
+def test_a_switch_that_all_launches_set(project: Project) -> None:
+    text = """\
+import torch
+import transformer_engine.pytorch as te
+
+torch.manual_seed(1)
+torch.use_deterministic_algorithms(True)
+te.TransformerLayer(16, 64, 2).cuda()(torch.ones(8, 2, 16).cuda()).mean().backward()
+"""
+    root = project(**{"run.sh": "NVTE_ALLOW_NONDETERMINISTIC_ALGO=0 python train.py\n", "train.py": text})
+    assert findings("--target", "cuda", "--select", "DET405", ".") == []
+    (root / "run.sh").write_text("python train.py\n")
+    assert [row["code"] for row in findings("--target", "cuda", "--select", "DET405", ".")] == ["DET405"]

@@ -7,6 +7,7 @@ from textwrap import dedent
 
 import pytest
 
+from detlint.domains.constant import Evaluator
 from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
@@ -16,7 +17,6 @@ from detlint.ir.places import Place
 from detlint.ir.written import written
 from detlint.model.flow import is_replaced
 from detlint.model.kept import always_set_to, only_setter, set_once
-from detlint.model.truth import Truth
 from detlint.model.unused import Unused, Worth, reads_any_name
 
 
@@ -77,7 +77,7 @@ def test_tests_on_the_way(body: str, asked: list[str]) -> None:
 def test_what_a_test_comes_to(text: str, holds: bool | None) -> None:
     found = in_ir(text)
     assert found is not None
-    assert Truth(lambda f, at: Const(2) if f.dotted(at) == "a" else None).of(*found) is holds
+    assert Evaluator(lambda f, at: Const(2) if f.dotted(at) == "a" else None).of(*found) is holds
 
 
 def test_names_are_what_they_were_bound_to() -> None:
@@ -87,7 +87,7 @@ def test_names_are_what_they_were_bound_to() -> None:
     def leaf(function: Function, at: int) -> Const | None:
         return Const(3) if function.given(at) == (function, 0) else None
 
-    assert Truth(leaf).of(test.function, test.value) is True
+    assert Evaluator(leaf).of(test.function, test.value) is True
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+import torch
 from traced import compared, line, traced, written
 
 PROGRAM = """\
@@ -117,6 +118,13 @@ def test_what_python_does_in_a_backward_pass_is_named_at_its_own_line(tmp_path: 
     assert [place["line"] for place in story["stack"][:2]] == [line(PROGRAM, fault), line(PROGRAM, "started")]
     assert (story["backward"], story["step"]) == (True, 0)
     assert "backward" not in story["api"]
+
+
+def test_functions_are_followed_where_pytorch_has_their_apply_in_c(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.autograd.Function, "apply", vars(torch._C._FunctionBase)["apply"])  # as from 2.14 on
+    assert _pair(tmp_path, "random")["story"]["cause"] == "random"
 
 
 def test_the_forward_pass_that_it_belongs_to_is_told_besides(tmp_path: Path) -> None:

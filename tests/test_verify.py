@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,55 @@ def test_a_program_that_fails_is_shown(tmp_path: Path) -> None:
     told = _verified(tmp_path, "raise SystemExit('no data here')\n", code=2)
     assert told["outcome"] == "unknown"
     assert "no data here" in told["said"]
+
+
+THREADED = """\
+import threading
+import torch
+
+stop = threading.Event()
+
+
+def train():
+    net = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for _ in range(10**6):
+        (net(torch.ones(1, 2)).sum() * {value}).backward()
+        optimizer.step()
+
+
+torch.manual_seed(0)
+threading.Thread(target={thread}).start()
+{then}
+"""
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "float('-inf')"])
+def test_a_loss_that_is_no_number_is_compared_like_any_other(tmp_path: Path, value: str) -> None:
+    told = _verified(tmp_path, THREADED.format(value=value, thread="print", then="train()"), "--no-trace")
+    assert told["outcome"] == "equal"
+    assert len(told["losses"][0]["main"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("thread", "then"),
+    [("stop.wait", "train()"), ("train", ""), ("train", "threading.Thread(target=stop.wait).start()")],
+    ids=["waits", "trains", "both"],
+)
+def test_a_run_ends_when_it_has_what_it_wants_whatever_threads_go_on(tmp_path: Path, thread: str, then: str) -> None:
+    told = _verified(tmp_path, THREADED.format(value=1, thread=thread, then=then), "--timeout", "300")
+    assert told["outcome"] == "equal"
+
+
+def test_a_run_that_takes_too_long_is_ended_with_all_that_it_has_started(tmp_path: Path) -> None:
+    held = tmp_path / "held"
+    os.mkfifo(held)
+    inner = f"print(open({str(held)!r}).read())"  # until somebody writes there
+    text = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {inner!r}])\n"
+    told = _verified(tmp_path, text, "--as-is", "--timeout", "1", code=2, python=sys.executable)
+    assert "--timeout" in told["why"]
+    with pytest.raises(OSError, match="No such device"):  # nobody reads it any more
+        os.close(os.open(held, os.O_WRONLY | os.O_NONBLOCK))
 
 
 def test_each_kernel_run_twice_shows_the_noisy_one(tmp_path: Path) -> None:

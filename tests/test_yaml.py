@@ -176,7 +176,7 @@ def test_large_files(project: Project) -> None:
 
 
 def test_names_of_files(project: Project) -> None:
-    project(**{"a.yaml": DROPOUT, "b.yml": DROPOUT, "c.yaml.j2": DROPOUT, "d.json": DROPOUT, "build/e.yaml": DROPOUT})
+    project(**{"a.yaml": DROPOUT, "b.yml": DROPOUT, "c.yaml.j2": DROPOUT, "d.json5": DROPOUT, "build/e.yaml": DROPOUT})
     assert [place[0] for place in places(".")] == ["a.yaml", "b.yml"]
     assert [place[0] for place in places("b.yml")] == ["b.yml"]
     assert detlint("--isolated", "--show-files", ".").stdout.split() == ["a.yaml", "b.yml"]

@@ -50,6 +50,7 @@ class Tables(msgspec.Struct, frozen=True):
     stand_ins: dict[str, str] = {}
     """Names of functions that items go through, wherever they are defined -> what they stand for."""
     devices: dict[str, str] = {}
+    reading: dict[str, str] = {}
     """What says on what hardware the program runs -> the parameter that does."""
 
 
@@ -115,6 +116,7 @@ def _tables(entries: list[Entry]) -> Tables:
             [name.rpartition(".")[2] for name in entry.names] if entry.unmistakable else () for entry in entries
         ),
         stand_ins={copy: entry.names[0] for entry in ordering for copy in entry.copies},
+        reading={name: entry.reads for entry in entries if entry.reads for name in entry.names},
         devices={
             name: str(entry.sets[HARDWARE]).removeprefix("=")
             for entry in entries

@@ -22,6 +22,7 @@ CODE = re.compile(r"DET\d{3}")
 STREAMS = frozenset({
     "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
     "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "gym-space", "faker", "polars", "dask",
+    "monai",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
 
@@ -219,6 +220,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What a seeding call without its seed takes: something `fixed` (as without this key), `entropy`, or a number from a
     stream, by its name. A seed of None is always entropy, unless `absent` is `fixed` or a stream."""
     unseeds: tuple[str, ...] = ()
+    reads: str = ""
+    """The parameter that names, or is, a file of settings: the call gives what that says."""
     restores: tuple[str, ...] = ()
     """Leaving the block puts these streams back as they were."""
     entropy: bool = False
@@ -253,6 +256,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
                 or self.consumes
                 or self.category
                 or self.hands
+                or self.reads
                 or not OF_TYPES.issuperset(self.contexts)
             )
             or self.returns == "generator"

@@ -68,6 +68,8 @@ class Catalog:
         self.assignments = tables.assignments
         self.environment = tables.environment
         self.commands = tables.commands
+        self.reading = tables.reading
+        """What reads a file of settings -> the parameter that names it, or is it."""
         self.settings = tables.settings
         self.orders = tables.orders
         self.members = tables.members

@@ -10,6 +10,7 @@ from typing import Final
 
 from detlint.checks.given import writes
 from detlint.checks.match import Matcher
+from detlint.domains.constant import Evaluator, literal
 from detlint.facts.model import Const, Detail, Member, Param, Ref
 from detlint.facts.model import Function as Head
 from detlint.ir import ops as op
@@ -19,7 +20,6 @@ from detlint.model.devices import Starts, Usual
 from detlint.model.documents import Documents
 from detlint.model.module import Module
 from detlint.model.places import point_of
-from detlint.model.truth import Truth, literal
 from detlint.model.uses import Use, Users
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Place, Reach
@@ -145,7 +145,7 @@ class _Run:
         point = point_of(self._users.resolver, module, module.sites[place.site])
         for test in reversed([*point.tests()] if point is not None and point.around.number else []):
             asked = set[str]()
-            known = Truth(partial(self._known, module, function, asked)).of(test.function, test.value)
+            known = Evaluator(partial(self._known, module, function, asked)).of(test.function, test.value)
             if known is (not test.wanted):
                 return asked
         return set()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from collections.abc import Mapping as Mapped
 
 from detlint.catalog import Condition, Entry, Scalar
-from detlint.checks.expressions import device_prefix, is_comparison, settle
+from detlint.domains.constant import begins_with, is_comparison, settle
 from detlint.facts.model import (
     COMPARED,
     Const,
@@ -90,6 +90,17 @@ class Judge:
                 verdict = None
         return verdict
 
+    def asks_for_values(self, entry: Entry, bound: dict[str, Argument]) -> bool:
+        """Whether something is open of an entry's conditions, and no more than values which the call passes, and which nothing says."""
+        opened = False
+        for parameter, condition in entry.when.items():
+            argument = argument_of(bound, parameter) or bound.get("**") or MISSING
+            verdict = self.holds(condition, argument, bound)
+            if verdict is False or (verdict is None and not (argument.given and _asks_for_value(condition))):
+                return False
+            opened = opened or verdict is None
+        return opened
+
     def holds(self, condition: Condition, argument: Argument, bound: Mapped[str, Argument]) -> Verdict:
         """Whether one condition holds of one argument.
 
@@ -159,7 +170,7 @@ class Judge:
 
     def _each(self, value: Value | None, ask: Callable[[Value], Verdict]) -> Verdict:
         """The verdict over all alternatives of a value: undecided where they differ."""
-        if isinstance(value, Expression) and (prefix := device_prefix(value)):
+        if isinstance(value, Expression) and (prefix := begins_with(value)):
             value = Const(prefix)
         value = settle(value)
         options = value.options if isinstance(value, Either) else (value,)
@@ -181,7 +192,7 @@ class Judge:
 
     def _on_accelerator(self, value: Value | None) -> Verdict:
         """Whether a device, or the device of a tensor, may be an accelerator: one such alternative is enough."""
-        if isinstance(value, Expression) and (prefix := device_prefix(value)):
+        if isinstance(value, Expression) and (prefix := begins_with(value)):
             value = Const(prefix)
         value = settle(value)
         options = value.options if isinstance(value, Either) else (value,)
@@ -190,7 +201,7 @@ class Judge:
 
     def _device(self, value: Value | None) -> str:
         """The kind of device that a value names for sure: "cuda" for `torch.device("cuda:0")`; "" where that isn't known."""
-        if isinstance(value, Expression) and (prefix := device_prefix(value)):
+        if isinstance(value, Expression) and (prefix := begins_with(value)):
             value = Const(prefix)
         value = settle(value)
         if isinstance(value, Result) and value.of == Ref("torch.device"):
@@ -275,6 +286,12 @@ class Judge:
         if found in self.tensors:
             return kind == "tensor"
         return found == "builtins.str" if kind == "str" else False if kind == "tensor" else None
+
+
+def _asks_for_value(condition: Condition) -> bool:
+    """Whether a condition is about a constant alone, and not about what kind of thing it is, or where that lies."""
+    kinds = (condition.accelerator, condition.device, condition.type, condition.not_type, condition.draws or None)
+    return all(kind is None for kind in kinds)
 
 
 def _among(value: Value, choices: tuple[Scalar, ...]) -> Verdict:

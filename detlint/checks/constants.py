@@ -10,12 +10,11 @@ from itertools import takewhile
 from typing import Final, TypeGuard
 
 from detlint.catalog import SHUFFLED
-from detlint.checks.expressions import settle
+from detlint.checks.backward import is_class
 from detlint.checks.factors import is_cancelled
 from detlint.checks.gradients import Gradients
 from detlint.checks.handing import Handing
 from detlint.checks.kin import Kin
-from detlint.checks.levels import is_class
 from detlint.checks.lookups import respells, text_in
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.others import Others, Unseen, may_pass
@@ -26,9 +25,8 @@ from detlint.checks.unnamed import HOOKS, Unnamed
 from detlint.checks.unpacked import Unpacked
 from detlint.checks.unused import puts_names_together
 from detlint.db import Memo
+from detlint.domains.constant import Evaluator, Leaf, any_of, is_known, parameters_in, resolved, settle
 from detlint.facts.model import (
-    OPERATED,
-    SCALED,
     SUPER,
     Const,
     Either,
@@ -36,6 +34,7 @@ from detlint.facts.model import (
     Function,
     Instance,
     Items,
+    Mapping,
     Member,
     Param,
     Partial,
@@ -51,13 +50,13 @@ from detlint.ir.code import Code
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place, Test, named
 from detlint.ir.records import KIND, LAMBDA
+from detlint.ir.tests import comparison
 from detlint.ir.written import written
 from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.module import Module
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
-from detlint.model.truth import Leaf, Truth, comparison
 from detlint.model.uses import Use, Users
 from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
@@ -117,7 +116,7 @@ class Constants:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
         function = module.function_of(module.sites[index])
         if not function.name:
-            return ""
+            return self._harmless(module, function, index, match)
         if reason := self._kept_from(module, function, index):
             return reason
         draws = match.entry.draws or match.entry.rule.startswith(DRAWS)
@@ -133,14 +132,20 @@ class Constants:
         calls = self._calls(module, taking) if taking is not None and taking.name else None
         if calls and self._unpacked_tables.never_holds(module, index, match, calls):
             return "every call gives a table that makes it harmless"
+        return self._harmless(module, function, index, match)
+
+    def _harmless(self, module: Module, function: Function, index: int, match: Match) -> str:
+        """Why a match never holds, by the values that a site surely passes; "" where it may."""
         for parameter in match.entry.when if module.sites[index].kind in ("call", "partial") else ():
             passed = match.argument(parameter)
-            if passed is None or not passed.given:
+            if passed is None or not passed.given or isinstance(passed.value, Const):
                 continue
             written = self._matcher.written(module, index, match, parameter)
             value = self._value(module, function, written) if _is_open(written) else None
-            value = value or (self._computed(module, function, index, parameter) if _is_computed(written) else None)
-            if value is not None:
+            if not isinstance(value, Const):  # the code around may say more of it than what it is made of
+                computed = self._computed(module, function, index, match, parameter)
+                value = computed if is_known(computed) else value
+            if is_known(value):
                 arguments = {**match.arguments, parameter: Argument(value, True)}
                 if self._matcher.judge.fulfilled(match.entry, arguments) is False:
                     return f"every call gives `{parameter}` what makes it harmless"
@@ -171,18 +176,20 @@ class Constants:
         if not function.name:
             return
         for match in (*self._matcher.undecided(module, index, OPERATORS), *self._matcher.shuffles(module, index)):
-            for parameter in match.entry.when:
-                written = self._matcher.written(module, index, match, parameter)
-                taking, kept = function, written
-                if isinstance(written, Member) and written.base == Instance(f"{module.facts.module}.{function.owner}"):
-                    body, made = module.classes.get(function.owner), module.functions.get(f"{function.owner}.__init__")
-                    taking, kept = made or function, body.attributes.get(written.attr) if body and made else None
-                given = self._given_by_some(module, taking, kept.name) if isinstance(kept, Param) else ()
-                if any(isinstance(v, Const) and self._matcher.settled(match, {parameter: v}) for v in given):
-                    yield match
-                    break
+            if any(self._is_given(module, function, index, match, parameter) for parameter in match.entry.when):
+                yield match
         yield from self._of_a_parameter(module, function, index)
         yield from self._unpacked_tables.found(module, index)
+
+    def _is_given(self, module: Module, function: Function, index: int, match: Match, parameter: str) -> bool:
+        """Whether a match holds with what some call gives a parameter of the function around it, or of the constructor."""
+        written = self._matcher.written(module, index, match, parameter)
+        taking, kept = self._matcher.taking(module, function, written)
+        return any(
+            self._matcher.settled(match, {parameter: resolved(kept, partial(_with, name, given))})
+            for name in parameters_in(kept)
+            for given in self._given_by_some(module, taking, name)
+        )
 
     def _of_a_parameter(self, module: Module, function: Function, index: int) -> Iterator[Match]:
         """How a method shuffles data by the object of a library that some call gives: `model.fit(x, y)`."""
@@ -281,7 +288,7 @@ class Constants:
         attributes, body, at = set[str](), test.function, test.value
         leaf = partial(self._asked, module, function, attributes)
         by_type = self._settled is not None and _asks_for_type(body, at, leaf)
-        holds = _differs(body, at, leaf) if by_type else Truth(leaf).of(body, at)
+        holds = _differs(body, at, leaf) if by_type else Evaluator(leaf).of(body, at)
         if holds is None and self._settled is not None:
             return self._settled.holds(module, body, at)
         is_set = holds is not None and any(self._kin.is_set(module, function.owner, name) for name in attributes)
@@ -310,17 +317,29 @@ class Constants:
         cancelled = is_cancelled(*point, partial(self._asked, module, function, attributes))
         return cancelled and not any(self._kin.is_set(module, function.owner, attribute) for attribute in attributes)
 
-    def _computed(self, module: Module, function: Function, index: int, name: str) -> Const | None:
-        """What a site always gives a parameter by arithmetic: `keep_prob=1 - drop`."""
-        point, attributes = self._point(module, index), set[str]()
-        if point is None or point.function.ops[point.at][0] != op.CALL:
+    def _computed(self, module: Module, function: Function, index: int, match: Match, name: str) -> Value | None:
+        """What a site always gives a parameter by what it is computed of: `keep_prob=1 - drop`, `1 if many else n`."""
+        point, attributes = self._matcher.passed_at(module, index, match, name), set[str]()
+        if point is None:
             return None
-        said = point.function.call(point.at).named.get(name, -1)
-        truth = Truth(partial(self._asked, module, function, attributes))
-        value = truth.result(point.function, said) if said >= 0 else None
+        value = Evaluator(partial(self._leaf, module, function, attributes)).value(*point)
         return None if any(self._kin.is_set(module, function.owner, attribute) for attribute in attributes) else value
 
-    def _asked(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Const | None:
+    def _leaf(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Value | None:
+        """What a name, an attribute, or an item always is: a parameter, what the constructor keeps of one, or a constant of a file."""
+        found = self._asked(module, function, attributes, body, at)
+        if found is not None or body.ops[at][0] == op.CALL:
+            return found
+        meaning = self._users.meanings.of(module) if body.given(at) is None else None
+        if meaning is None:
+            return None
+        base = meaning.value(body, body.ops[at][1]) if body.ops[at][0] == op.ATTR else Ref("")
+        meant = (
+            meaning.value(body, at) if isinstance(base, Ref) else None
+        )  # an object may have another one than its class
+        return meant if isinstance(meant, (Const, Items, Mapping)) else None
+
+    def _asked(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Value | None:
         """What a name or an attribute in a test always is: a parameter, or what the constructor keeps of one.
 
         Args:
@@ -350,7 +369,7 @@ class Constants:
             attributes.add(name)
             if value is not None and not self._kin.is_own(module, function.owner, name):
                 value = None
-        return value if isinstance(value, Const) else None
+        return value
 
     @staticmethod
     def _own(module: Module, function: Function, body: Body, at: int) -> str:
@@ -418,20 +437,15 @@ class Constants:
         return code is not None and set_once(code, plain(owner), name) is not None
 
     def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
-        """What a value in a function always is; None where that isn't known."""
+        """What a value in a function always is, one of several perhaps; None where that isn't known."""
+        return resolved(value, partial(self._known, module, function))
+
+    def _known(self, module: Module, function: Function, value: Value) -> Value | None:
+        """The same of a parameter, an attribute, a name, or what a call gives."""
         if isinstance(value, Param):
             return self._parameter(module, function, value.name)
         if isinstance(value, Member) and value.base == Instance(f"{module.facts.module}.{function.owner}"):
             return self._attribute(module, function.owner, value.attr)
-        if isinstance(value, Items):
-            items = tuple(self._value(module, function, item) for item in value.values)
-            return Items(items, value.kind) if None not in items else None
-        if isinstance(value, Either):
-            values = {self._value(module, function, option) for option in value.options}
-            return values.pop() if len(values) == 1 else None
-        if isinstance(value, Expression):
-            names = {name: self._value(module, function, inner) for name, inner in value.names.items()}
-            value = Expression(value.text, names)
         found = settle(self._resolver.normal(module.path, value, function))
         if isinstance(found, Const) and not self._is_of_object(module, value, function):
             return found
@@ -485,7 +499,7 @@ class Constants:
         return None
 
     def _given(self, module: Module, function: Function, name: str) -> Value | None:
-        """What all calls of a function give a parameter, the same each time."""
+        """What all calls of a function give a parameter, one of several perhaps."""
         found: set[Value | None] = set()
         unseen = list[Unseen]()
         calls = self._calls(module, function, unseen)
@@ -501,12 +515,14 @@ class Constants:
                 if self._literal and not isinstance(passed.value, (Const, Param)):
                     return None
                 value = self._value(home, caller, passed.value)
-                if value is None and self._settled is not None and passed.given and home is use.module:
-                    value = self._settled.passed(home, use.site, name, self._position(module, function, name))
+                asks = not isinstance(value, Const) and passed.given and home is use.module
+                if asks and self._settled is not None:
+                    position = self._position(module, function, name)
+                    value = self._settled.passed(home, use.site, name, position) or value
                 found.add(value)
-                if None in found or len(found) > 1:
+                if None in found:
                     return None
-        return found.pop() if found else None
+        return any_of(sorted(found, key=repr))
 
     def _of_table(self, use: Use, home: Module, module: Module, function: Function, name: str) -> Argument | None:
         """What a call gives a parameter by a table of settings that it unpacks; None where that isn't known.
@@ -933,7 +949,7 @@ def _asks_for_type(body: Body, test: int, leaf: Leaf) -> bool:
             and asked.word in ("is", "is not")
             and isinstance(wanted := body.constant(asked.right), bool)
         ):
-            value = Truth(leaf).result(body, asked.left) if wanted else None
+            value = Evaluator(leaf).result(body, asked.left) if wanted else None
             if value is None or value.value:
                 return True
     return False
@@ -944,7 +960,7 @@ def _differs(body: Body, test: int, leaf: Leaf) -> bool | None:
     asked = comparison(body, test)
     if asked is None or asked.word not in ("is", "is not"):
         return None
-    left, right = (Truth(leaf).result(body, side) for side in (asked.left, asked.right))
+    left, right = (Evaluator(leaf).result(body, side) for side in (asked.left, asked.right))
     differs = left is not None and right is not None and left.value != right.value
     return asked.word == "is not" if differs else None
 
@@ -957,12 +973,11 @@ def _is_named(value: Value | None, name: str) -> bool:
     return isinstance(value, Param) and value.name == name
 
 
+def _with(name: str, given: Value, value: Value) -> Value:
+    """A value where a parameter is given something."""
+    return given if _is_named(value, name) else value
+
+
 def _is_open(value: Value | None) -> bool:
     """Whether a value may depend on a parameter."""
     return isinstance(value, (Param, Member, Items, Either, Expression))
-
-
-def _is_computed(value: Value | None) -> bool:
-    """Whether a value comes of arithmetic."""
-    of = value.of if isinstance(value, Result) else None
-    return isinstance(of, Member) and of.attr in (OPERATED, SCALED)

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from detlint.checks.levels import is_class
+from detlint.checks.backward import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.parts import calls_of_parts
 from detlint.checks.scope import target_of
+from detlint.domains.constant import Evaluator
 from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.written import written
 from detlint.model.module import Module
 from detlint.model.places import point_of
-from detlint.model.truth import Truth
 from detlint.model.uses import Use, Users
 
 _SPELL: Final = ("lower", "upper", "capitalize")
@@ -53,7 +53,7 @@ class DeviceTests:
             return ""
         point = point_of(self._resolver, module, module.sites[index])
         for test in point.tests() if point is not None else ():
-            known = (Truth(partial(self._said, target), _hardware) for target in targets)
+            known = (Evaluator(partial(self._said, target), _hardware) for target in targets)
             if all(truth.of(test.function, test.value) is (not test.wanted) for truth in known):
                 return written(test.function, test.value)
         return ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 from typing import Final
 
 from detlint.catalog import HARDWARE, Condition
@@ -53,7 +54,10 @@ class Documented:
         self._frameworks = {name.partition(".")[0] for name in matcher.catalog.devices}
 
     def complete(self, reach: Reach) -> None:
-        """Have a run hold the hardware that the documents of its project say, where nothing in it says another."""
+        """Have a run hold the switches that all its launches set, and the hardware that the documents of its project say, where nothing in
+        it says another."""
+        told = {switch: self.switched(reach, switch) for switch in self._outside}
+        reach.held = {**{switch: value for switch, value in told.items() if value is not None}, **reach.held}
         if self._settings.targets or target_of(reach.held.get(HARDWARE)):
             return
         if self._is_optimized_for_cpu(reach):
@@ -68,6 +72,14 @@ class Documented:
             reach.held = {**reach.held, HARDWARE: "GPU"}
         elif chosen := self._by_option(reach, said, modules.values()):
             reach.held = {**reach.held, HARDWARE: chosen}
+
+    @cached_property
+    def _outside(self) -> frozenset[str]:
+        """The switches that a variable of the environment sets."""
+        catalog = self._matcher.catalog
+        return frozenset(
+            name for several in catalog.environment.values() for i in several for name in catalog.entries[i].sets
+        )
 
     def switched(self, reach: Reach, switch: str) -> bool | None:
         """What the launches of a run's script make of a switch by a variable of the environment; None where none does, or they don't

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from msgspec import structs
+
 from detlint import counters
 from detlint.catalog import Catalog
 from detlint.checks import keys, library, seeds, switches, workers
 from detlint.checks.alone import Alone
+from detlint.checks.backward import Backward
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
-from detlint.checks.finding import Finding
+from detlint.checks.finding import Finding, Step
 from detlint.checks.gradients import Gradients
-from detlint.checks.levels import Levels
+from detlint.checks.levels import as_note
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.raising import Raising
@@ -26,14 +29,16 @@ from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
 from detlint.effects.words import Words
 from detlint.model.documents import Documents
+from detlint.model.launched import declared_in, ways
 from detlint.model.links import Registered
+from detlint.model.loaded import Loaded
 from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.resolve import Resolver
 from detlint.model.training import Training
 from detlint.model.uses import Users
 from detlint.program.calls import DESCRIBES
-from detlint.program.entry import entry_points, script
+from detlint.program.entry import EntryPoint, entry_points, script
 from detlint.program.outcome import Runs
 from detlint.program.reach import Place, Reach, flows
 
@@ -73,9 +78,11 @@ class Engine:
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.matcher = Matcher(resolver, settings, hiding, registered, versions, users.sinks)
+        resolver.loaded = Loaded(resolver, users.index, root)
         self.users = users
         training = Training(resolver, users.meanings)
-        self.levels = Levels(settings, self.matcher, Gradients(self.matcher, users, training, root))
+        self._documents = documents
+        self.backward = Backward(settings, self.matcher, Gradients(self.matcher, users, training, root))
         attributes = Readers(users)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
@@ -108,7 +115,7 @@ class Engine:
             self.matcher,
             settings,
             users,
-            self.levels,
+            self.backward,
             attributes,
             self.unnamed,
             self.untrained,
@@ -143,15 +150,35 @@ class Engine:
 
     def started(self, module: Module, declared: Sequence[str] = ()) -> tuple[list[Reach], list[Reach]]:
         """The same, and what the top level does of a module that starts no run, as nothing of that counts."""
-        found = [reach for entry in entry_points(module, declared) for reach in self.flow.reach(entry)]
+        found = [reach for entry in entry_points(module, declared) for reach in self._as_started(entry)]
         idle = list[Reach]()
         if not found and not module.path.endswith("__init__.py"):
             entry = script(module) if self.flow.acts(module) else None
-            reaches = self.flow.reach(entry) if entry is not None else []
+            reaches = self._as_started(entry) if entry is not None else []
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
+            reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
         return found, idle
+
+    def _as_started(self, entry: EntryPoint) -> list[Reach]:
+        """The runs from an entry point: as each launch starts it, where launches give options that its files declare."""
+        found, started = self.starting(entry)
+        if not started:
+            return found
+        found = [reach for one in started for reach in self.flow.reach(one)]
+        for reach in found:
+            reach.by_launch = any(other.differs(reach) for other in found)
+        return found
+
+    def starting(self, entry: EntryPoint) -> tuple[list[Reach], list[EntryPoint]]:
+        """What comes of an entry point that nobody gives an option, and as what launches start it; nothing where none gives it one."""
+        found = self.flow.reach(entry)
+        files = {path for reach in found for path in reach.files}
+        modules = [module for path in sorted(files) if (module := self.resolver.module(path)) is not None]
+        declared = {name: option for module in modules for name, option in declared_in(module)}
+        started = ways(self._documents.around(entry.module.path), declared) if declared else ()
+        return found, [structs.replace(entry, started=one) for one in started]
 
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
@@ -160,12 +187,16 @@ class Engine:
         found += switches.findings(
             reach,
             self.matcher,
-            self.levels,
+            self.backward,
             self.catalog,
             self._is_elsewhere,
             self.verdicts.is_idle,
             self.documented.switched,
         )
+        if reach.by_launch:
+            started = reach.entry.started
+            here = Step(started.path, started.span, "as it is started here") if started.path else None
+            found = [structs.replace(one, steps=(*one.steps, here)) if here else one for one in found]
         return self._selected(found)
 
     def _is_elsewhere(self, reach: Reach, place: Place) -> bool:
@@ -200,7 +231,7 @@ class Engine:
         if keys.CODE in self.on:
             behind = runs.stop and not passages and not self.unnamed.is_in_library(module)
             keyed = self.keys.findings(module)
-            found += [finding.with_severity("note") for finding in keyed] if behind else keyed
+            found += map(as_note, keyed) if behind else keyed
         return self._selected([*at_sites, *found]), varies, is_open
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
@@ -226,10 +257,10 @@ class Engine:
             counters.now.judged += 1
             for match in self.verdicts.matches(module, index):
                 if match.entry.rule in self.on:
-                    *_, (severity, _) = self.verdicts.of(module, index, match, runs)
-                    if severity is not None:
+                    *_, (found, _) = self.verdicts.of(module, index, match, runs)
+                    if found is not None:
                         rule, active = self.catalog.rules[match.entry.rule], self.matcher.active(module)
-                        yield finding(module, module.sites[index], match, rule, severity, active, self.settings)
+                        yield finding(module, module.sites[index], match, rule, found, active, self.settings)
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Entry
-from detlint.checks.levels import is_class
+from detlint.checks.backward import is_class
 from detlint.checks.match import Match, Matcher
 from detlint.checks.numbers import Made, Numbers, first
 from detlint.facts.model import Member

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from detlint.domains.constant import Evaluator, Leaf
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.model.truth import Leaf, literal
 
 _Use = tuple[int, int]
 """A value, and one that is made of it."""
@@ -53,7 +53,7 @@ def _is_zero(function: Function, at: int, leaf: Leaf) -> bool:
     word, sides = _arithmetic(function, at)
     if word in ("*", "-") and (word == "*" or len(sides) == 1):
         return any(_is_zero(function, side, leaf) for side in sides)
-    value = literal(function, at) or leaf(function, at)
+    value = Evaluator(leaf).result(function, at)
     return value is not None and type(value.value) in (int, float) and value.value == 0
 
 

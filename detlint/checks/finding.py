@@ -16,6 +16,8 @@ PROCESS: Final = "a process starts here"
 """What a step says with which a new process begins, whose streams are its own."""
 Severity = Literal["error", "warning", "note"]
 ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
+Certainty = Literal["certain", "likely", "possible"]
+"""Whether the run comes there and the condition holds; whether one of them rests on an assumption; or whether it may be so at most."""
 
 
 class Step(msgspec.Struct, frozen=True, array_like=True):
@@ -41,6 +43,7 @@ class Finding(msgspec.Struct, frozen=True, array_like=True):
     argument: str = ""
     fix: Recipe | None = None
     api: str = ""
+    certainty: Certainty = "certain"
 
     @property
     def family(self) -> int:
@@ -54,16 +57,6 @@ class Finding(msgspec.Struct, frozen=True, array_like=True):
     def with_severity(self, severity: Severity) -> Finding:
         """The same finding, judged differently."""
         return msgspec.structs.replace(self, severity=severity)
-
-
-def lowered(severity: Severity) -> Severity:
-    """One level milder."""
-    return "warning" if severity == "error" else "note"
-
-
-def at_most(severity: Severity, ceiling: Severity) -> Severity:
-    """The milder of two."""
-    return min(severity, ceiling, key=ORDER.__getitem__)
 
 
 class Report(msgspec.Struct):

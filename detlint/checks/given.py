@@ -6,14 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from detlint.checks.lookups import text_of
+from detlint.domains.constant import literal
 from detlint.facts.model import Const, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.records import FUNCTION, KIND
+from detlint.ir.tests import comparison
 from detlint.ir.uses import Use
 from detlint.model.resolve import Resolver
 from detlint.model.settings import TABLES, makes_tables
-from detlint.model.truth import comparison, literal
 
 _MAKES: Final = frozenset(
     {"dict", "update", "replace", "_replace", "evolve", "merge", "override", "copy", "model_copy", "from_dict"}

@@ -17,10 +17,10 @@ from detlint.db import Memo
 from detlint.facts.model import Const, Function, Member, Partial, Ref, Result, Site, Value, options
 from detlint.ir import ops as op
 from detlint.ir.places import Test
+from detlint.ir.tests import denied
 from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.model.training import Training
-from detlint.model.truth import denied
 from detlint.model.uses import Use, Users, words_in
 
 EVALUATED: Final = 0

@@ -12,10 +12,11 @@ from typing import Final
 
 import msgspec
 
-from detlint.checks.finding import Finding, Severity, Step
+from detlint.checks.finding import Finding, Step
+from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher
 from detlint.checks.seeds import written
-from detlint.checks.tests import is_test
+from detlint.checks.tests import stands_in_test
 from detlint.facts.model import (
     Branch,
     Const,
@@ -88,7 +89,14 @@ class Keys:
 
     def _finding(self, module: Module, second: int, first: int, more: int) -> Finding:
         rule = self.matcher.catalog.rules[CODE]
-        severity: Severity = "warning" if rule.level == "warning" else "error"
+        likely = first != second and _is_copy(module, first, second)  # a target network begins as a copy
+        case = case_of(
+            rule,
+            self.matcher.settings,
+            certainty="likely" if likely else "certain",
+            in_test=stands_in_test(module, self.matcher.catalog.testing),
+        )
+        found = level(case)
         api = written(Place(module, second))
         steps: tuple[Step, ...] = ()
         if first == second:
@@ -98,13 +106,10 @@ class Keys:
             message = f"`{api}` uses up a key that `{written(Place(module, first))}` in line {before.line} has used up"
             steps = (Step(module.path, before, "the key is used up here first"),)
         message += f" (and {more} more)" if more else ""
-        if is_test(module.path):
-            severity = "note"  # tests compare what two things do with one key
-        elif severity == "error" and _is_copy(module, first, second):
-            severity = "warning"  # a target network begins as a copy
         return Finding(
-            module.path, module.sites[second].span, rule.code, rule.name, severity, message, rule.remedy, steps=steps
-        )
+            module.path, module.sites[second].span, rule.code, rule.name, found.severity, message, rule.remedy,
+            steps=steps, certainty=found.certainty,
+        )  # fmt: skip
 
     # -- what a site uses up ------------------------------------------------------------------------------------
 

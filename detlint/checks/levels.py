@@ -1,106 +1,97 @@
-"""How severe a match is: the rule's level under the profile, the target, the version, and where it stands."""
+"""The levels: one table, from what a rule says and what is known of a place to a severity. Nothing else sets or changes one, but for what
+the settings say themselves (`severity`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal, NamedTuple
+
+import msgspec
 
 from detlint.catalog import Rule
-from detlint.checks.finding import Severity, at_most, lowered
-from detlint.checks.gradients import BEFORE, OPEN, UNUSED, Gradients
-from detlint.checks.match import Match, Matcher
-from detlint.checks.origins import Origins
-from detlint.checks.tests import is_test
+from detlint.checks.finding import Certainty, Finding, Severity
 from detlint.config import Settings
-from detlint.model.module import Module
 
+Own = Literal["error", "warning", "note", "design", "align"]
+"""What a rule, or an entry of the catalog, says of itself: `design` is random by design, `align` matters where back ends are compared."""
 Judgement = tuple[Severity | None, str]
 """A severity (None: no finding), and why."""
-SEEDED: Final = {
-    True: ", and every entry point that draws here seeds its streams",
-    False: ", and an entry point comes here whose streams are unseeded",
-    None: ", and no entry point comes here, so the caller decides",
+OPERATORS: Final = 4
+"""The families from here on are about operators, devices and switches: all of them matter where back ends are compared."""
+ALIGN: Final = "align"
+
+
+class Case(NamedTuple):
+    """What decides the level of a finding."""
+
+    own: Own
+    family: int
+    """The first digit of its code."""
+    profile: str
+    certainty: Certainty = "certain"
+    unseeded: bool = False
+    """Whether a run comes there that leaves its stream unseeded."""
+    in_test: bool = False
+    idle: bool = False
+    """Whether nothing of a run trains or evaluates with it, or others decide whether any does."""
+
+
+class Level(NamedTuple):
+    """A severity, how certain the finding is, and the row of the table that decided."""
+
+    severity: Severity
+    certainty: Certainty
+    row: str
+
+
+_OWN: Final[dict[Own, tuple[Severity, str]]] = {
+    "error": ("error", "the rule's own level"),
+    "warning": ("warning", "the rule's own level"),
+    "note": ("note", "the rule's own level"),
+    "design": ("note", "random by design, where every run that comes here seeds its streams, or the caller decides"),
+    "align": ("note", "it matters where runs on two back ends are compared"),
 }
 
 
-class Levels:
-    """Judges matches of one module."""
-
-    def __init__(self, settings: Settings, matcher: Matcher, gradients: Gradients) -> None:
-        self.settings = settings
-        self.matcher = matcher
-        self.gradients = gradients
-        self.origins = Origins(matcher, gradients)
-
-    def judged(
-        self, match: Match, rule: Rule, module: Module, index: int, seeded: bool | None, trained: bool
-    ) -> Iterator[Judgement]:
-        """How the severity of a match comes about, step by step.
-
-        Args:
-            seeded: whether every entry point that reaches it seeds its streams; None: the caller decides.
-            trained: whether a run that trains reaches it.
-        """
-        entry, site = match.entry, module.sites[index]
-        level = entry.level_or(rule.level)
-        align = self.settings.profile == "align"
-        severity: Severity
-        if level == "design":
-            severity = "error" if align else "warning" if seeded is False else "note"
-            yield severity, "random by design" + ("" if align else SEEDED[seeded])
-        elif level == "align":
-            yield (severity := "error" if align else "note"), "it matters where runs on two back ends are compared"
-        elif level == "warning":
-            severity = "error" if align and rule.family >= 4 else "warning"
-            yield severity, "the rule's own level"
-        else:
-            severity = "error" if level == "error" else "note"
-            yield severity, "the rule's own level"
-        if not match.sure:
-            # What is not known is never guessed into an error.
-            severity = at_most(severity, "warning")
-            yield severity, "a condition could not be decided, so at most a warning"
-        if entry.collides and self.origins.never_collide(module, index, match):
-            yield None, f"none of the indices in `{entry.collides}` repeats, so nothing is added in another order"
-            return
-        if "cpu-in-pipelines" in entry.contexts and self.gradients.at(module, site, builds=False) == BEFORE:
-            yield None, "only data pipelines run it, on the CPU"
-            return
-        if entry.pass_ == "backward":
-            builds = is_class(match.name)
-            taken = self.gradients.at(module, site, builds)
-            if taken <= BEFORE:
-                yield None, "it is about the backward pass, and no gradients are taken here"
-                return
-            if not builds and self.gradients.are_replaced(module, site, match.name):
-                yield None, "it is about the backward pass, and the operator around it has one of its own, or none"
-                return
-            if self.matcher.sinks.ends_gradients(module, index):
-                yield None, "it is about the backward pass, and no gradient comes back to what it gives"
-                return
-            if not builds and self.origins.need_no_gradients(module, index, match):
-                yield None, "it is about the backward pass, and its tensors need no gradients"
-                return
-            if taken == OPEN or (taken == UNUSED and not builds and not trained):
-                severity = "note"
-                yield severity, "only the caller knows whether gradients are taken"
-        elif self.gradients.evaluated(module, site):
-            severity = lowered(severity)
-            yield severity, "no gradients are taken here, so one level milder"
-        if is_test(module.path):
-            yield lowered(severity), "a test file, so one level milder"
-
-    def never_varies(self, module: Module, index: int, match: Match) -> bool:
-        """Whether an operator surely doesn't vary, by what its own tensors are: its indices never meet, or it is about a backward pass
-        that it doesn't have."""
-        if match.entry.collides and self.origins.never_collide(module, index, match):
-            return True
-        return match.entry.pass_ == "backward" and (
-            self.gradients.are_replaced(module, module.sites[index], match.name)
-            or self.origins.need_no_gradients(module, index, match)
-        )
+def level(case: Case) -> Level:
+    """The level of a finding, by the table: the first row that holds decides, and a later one may lower what the one before it gives."""
+    severity, row = _OWN[case.own]
+    align = case.profile == ALIGN
+    if align and (case.own in ("design", "align") or (case.own == "warning" and case.family >= OPERATORS)):
+        severity, row = "error", "two back ends are compared (profile align)"
+    elif case.own == "design" and case.unseeded:
+        severity, row = "warning", "random by design, and a run comes here whose streams are unseeded"
+    lower = (
+        (case.certainty == "possible", "it is no more than possible"),
+        (case.in_test, "it stands in a test"),
+        (case.idle, "nothing of a run trains or evaluates with it, or others decide that"),
+    )
+    reason = next((reason for holds, reason in lower if holds), "")
+    if reason and severity != "note":
+        return Level("note", case.certainty, f"{row}: {severity}; a note, as {reason}")
+    if case.certainty == "likely" and severity == "error" and not align:
+        return Level("warning", case.certainty, f"{row}: error; a warning, as it is likely, not certain")
+    return Level(severity, case.certainty, row)
 
 
-def is_class(name: str) -> bool:
-    """Whether what an entry names builds an object, by the capital of its name."""
-    return name.rpartition(".")[2][:1].isupper()
+def case_of(
+    rule: Rule,
+    settings: Settings,
+    own: str = "",
+    certainty: Certainty = "certain",
+    *,
+    in_test: bool,
+    idle: bool = False,
+) -> Case:
+    """The case of a finding of a rule that no site's entry knows more of.
+
+    Args:
+        own: what stands for the rule's own level; "" for that.
+    """
+    said: Own = own or rule.level  # type: ignore[assignment]
+    return Case(said, rule.family, settings.profile, certainty, in_test=in_test, idle=idle)
+
+
+def as_note(finding: Finding) -> Finding:
+    """A finding by the row of what nothing of a run trains or evaluates with."""
+    return msgspec.structs.replace(finding, severity="note", certainty="possible")

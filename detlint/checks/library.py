@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from detlint.checks.finding import Finding, Severity
+from detlint.checks.finding import Finding
+from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
-from detlint.checks.tests import is_test
+from detlint.checks.tests import stands_in_test
 from detlint.facts.model import Result
 from detlint.model.module import Module
 from detlint.program.reach import Place, Seeding, is_object
@@ -38,12 +39,26 @@ def findings(
     for code, draws in sorted(drawn.items()):
         index, match = draws[0]
         rule = matcher.catalog.rules[code]
-        severity: Severity = "note"
-        if strict:
-            severity = "warning" if is_test(module.path) else "error"
+        found = level(
+            case_of(
+                rule,
+                matcher.settings,
+                certainty="certain" if strict else "possible",
+                in_test=stands_in_test(module, matcher.catalog.testing),
+            )
+        )
         more = f" (and {len(draws) - 1} more)" if len(draws) > 1 else ""
         message = f"`{match.name}` draws from a global stream; whether it is seeded, the caller decides{more}"
-        yield Finding(module.path, module.sites[index].span, code, rule.name, severity, message, rule.remedy)
+        yield Finding(
+            module.path,
+            module.sites[index].span,
+            code,
+            rule.name,
+            found.severity,
+            message,
+            rule.remedy,
+            certainty=found.certainty,
+        )
 
 
 def _matters_little(matcher: Matcher, module: Module, index: int) -> bool:

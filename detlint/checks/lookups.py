@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from detlint.domains.constant import literal
 from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.model.truth import comparison, literal
+from detlint.ir.tests import comparison
 
 _RESPELLS: Final = frozenset({"lower", "upper", "strip"})
 """Methods that only texts have, which write them otherwise."""

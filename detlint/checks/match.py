@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 import msgspec
@@ -12,11 +12,11 @@ import msgspec
 from detlint.catalog import SHUFFLED, Catalog, Condition, Entry, Target
 from detlint.checks.conditions import Judge, Verdict, argument_of
 from detlint.checks.dimensions import dimensions
-from detlint.checks.expressions import settle
 from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
+from detlint.domains.constant import resolved, settle
 from detlint.domains.entropy import SALTED, Salt
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
@@ -37,10 +37,12 @@ from detlint.facts.model import (
     sites,
 )
 from detlint.facts.scope import MISSING, Missing
+from detlint.ir.places import Place
 from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.module import Module
+from detlint.model.places import call_of
 from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
@@ -60,6 +62,8 @@ BY_DESIGN: Final = ("DET2", "DET3")
 """What the rules of layers and data begin with."""
 OPERATORS: Final = "DET4"
 """The rules of operators begin with it."""
+BY_VALUE: Final = ("DET2", "DET3", "DET4")
+"""The rules of what varies or not by the values that calls pass."""
 ON_DEVICE: Final = "DET5"
 """The rules of what is drawn on the device begin with it."""
 ON_CPU: Final[tuple[Target, ...]] = ("cpu",)
@@ -102,6 +106,8 @@ class Match(msgspec.Struct, frozen=True):
     passed: Passed
     before: tuple[CallArgument, ...] = ()
     """What the partial gives that is called there, before the call itself does."""
+    known: bool = True
+    """Whether what isn't sure is so by default; else nothing is known of it."""
 
     @property
     def arguments(self) -> dict[str, Argument]:
@@ -215,6 +221,16 @@ class Matcher:
         signature = self._signature(match.name, [match.entry])
         bound = argument_of(bind(arguments, signature, partial=site.kind == "partial"), parameter)
         return bound.value if bound is not None else None
+
+    def passed_at(self, module: Module, index: int, match: Match, parameter: str) -> Place | None:
+        """The value in the IR that a site itself gives a parameter; None for none, or where that isn't known."""
+        point = call_of(self.resolver, module, module.sites[index])
+        if point is None or match.before:
+            return None
+        names = [name for name, _ in self._signature(match.name, [match.entry])]
+        position = names.index(parameter) if parameter in names and not point.function.unpacks(point.at) else -1
+        passed = point.function.call(point.at).argument(position, parameter)
+        return Place(point.function, passed) if passed >= 0 else None
 
     def given_with(self, module: Module, index: int, match: Match) -> list[Arg]:
         """What a site says that a function gets which it is handed, as the file has it."""
@@ -504,7 +520,7 @@ class Matcher:
         found = []
         for entry, verdict, passed in self._verdicts(module, site, function, name, entries, before):
             if verdict is None:
-                if entry.unsure == "report" or self._holds_by_default(module, entry, passed):
+                if entry.unsure == "report" or self._holds_by_default(module, function, entry, passed):
                     found.append(Match(entry, name, False, passed, before))
             elif verdict:
                 found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed, before))
@@ -531,7 +547,11 @@ class Matcher:
             if SALTED in entry.contexts:
                 yield entry, self._salt.of_site(module, site), passed
             elif not self._has_other_dimensions(module, site, name, entry):
-                verdicts = {self.judge.fulfilled(entry, way) for way in passed.ways} if entry.when else {True}
+                ways = passed.ways if entry.when else []
+                if entry.reads and entry.when and self.resolver.loaded is not None:
+                    table = self.resolver.loaded.filled(module, site, name)
+                    ways = [{**way, entry.reads: Argument(table, True)} for way in ways]
+                verdicts = {self.judge.fulfilled(entry, way) for way in ways} if entry.when else {True}
                 yield entry, verdicts.pop() if len(verdicts) == 1 else None, passed
 
     def _ways(
@@ -602,7 +622,7 @@ class Matcher:
                 return made, body.attributes[value.attr]
         return function, value
 
-    def _holds_by_default(self, module: Module, entry: Entry, passed: Passed) -> bool:
+    def _holds_by_default(self, module: Module, function: Function, entry: Entry, passed: Passed) -> bool:
         """Whether what the caller, or the command line, may choose is harmful by default, as is to be expected.
 
         A seed that nobody gives is missing. A function that hands a generator on, without one by default, leaves it to its
@@ -614,10 +634,7 @@ class Matcher:
             if name in passed.arguments
         ):
             return False
-        ways = (
-            {name: Argument(self.by_default(module, a.value), a.given) for name, a in way.items()}
-            for way in passed.usual
-        )
+        ways = (self._usual(module, function, way) for way in passed.usual)
         # What is found says that it may be; what only draws is to do so.
         return (any if entry.rule else all)(self.judge.fulfilled(entry, usual) for usual in ways)
 
@@ -630,11 +647,35 @@ class Matcher:
         site = module.sites[index]
         if site.kind not in CALLS or not any(isinstance(argument.value, Param) for argument in site.args):
             return
+        function = module.function_of(site)
         for name, entries in self.candidates(module, index):
             asked = [i for i in entries if self.catalog.entries[i].rule.startswith(rules)]
-            for entry, verdict, passed in self._verdicts(module, site, module.function_of(site), name, asked):
-                if verdict is None and entry.unsure != "report" and not self._holds_by_default(module, entry, passed):
+            for entry, verdict, passed in self._verdicts(module, site, function, name, asked):
+                if verdict is not None or entry.unsure == "report":
+                    continue
+                if not self._holds_by_default(module, function, entry, passed):
                     yield Match(entry, name, False, passed)
+
+    def unknown(self, module: Module, index: int) -> Iterator[Match]:
+        """What a site may be, for all that is known of the values which it passes: `batch(8, num_parallel_workers=min(4, n))`. Only rules
+        are told of it, nothing that runs do; where something of a family is known, no more of that."""
+        site, told = module.sites[index], {match.entry.rule[:4] for match in self.matches(module, index)}
+        if site.kind not in CALLS or any(argument.name == "**" for argument in site.args):
+            return
+        function = module.function_of(site)
+        _, before, _ = self._prepared(self.target(module, index))
+        for name, entries in self.candidates(module, index):
+            asked = [i for i in entries if self.catalog.entries[i].rule.startswith(BY_VALUE)]
+            for entry, verdict, passed in self._verdicts(module, site, function, name, asked, before):
+                family = entry.rule[:4]
+                if verdict is None and family not in told and self._is_open(module, function, entry, passed):
+                    told.add(family)
+                    yield Match(entry, name, False, passed, before, known=False)
+
+    def _is_open(self, module: Module, function: Function, entry: Entry, passed: Passed) -> bool:
+        """Whether values decide of which nothing is known, by default neither."""
+        usual = self._usual(module, function, passed.arguments)
+        return self.judge.asks_for_values(entry, usual)
 
     def unpacking(self, module: Module, index: int) -> list[Match]:
         """What a site isn't by itself, and may be by the tables that it unpacks: `DataLoader(data, **options)`."""
@@ -654,14 +695,14 @@ class Matcher:
             ]
         return known[index]
 
-    def is_written_out(self, module: Module, match: Match) -> bool:
+    def is_written_out(self, module: Module, site: Site, match: Match) -> bool:
         """Whether the program itself says what fulfils a match that isn't sure: one of two branches passes `shuffle=True`, or that is an
         option's default. Otherwise nothing is known of what it passes."""
-        given = match.arguments
+        given, function = match.arguments, module.function_of(site)
 
         def holds(parameter: str, condition: Condition) -> bool:
             argument = match.argument(parameter) or Argument(None, False)
-            usual = options(self.by_default(module, argument.value))
+            usual = options(self.by_default(module, function, argument.value))
             passed = argument.given is not False
             return any(self.judge.holds(condition, Argument(option, passed), given) for option in usual)
 
@@ -790,21 +831,28 @@ class Matcher:
         normal = self.resolver.normal
         return [CallArgument(arg.name, normal(module.path, same_numbers(arg.value), function)) for arg in site.args]
 
-    def by_default(self, module: Module, value: Value | None) -> Value | None:
+    def _usual(self, module: Module, function: Function, passed: Mapping[str, Argument]) -> dict[str, Argument]:
+        """What parameters of a call get when nobody gives the functions around it anything else than their defaults."""
+        return {name: Argument(self.by_default(module, function, a.value), a.given) for name, a in passed.items()}
+
+    def by_default(self, module: Module, function: Function, value: Value | None) -> Value | None:
         """What a value is when the user gives no option: an argument's default, a command line's."""
-        value = settle(value)
-        if isinstance(value, Param) and value.default is not None:
-            return value.default
-        if isinstance(value, Either):
-            settled = [self.by_default(module, option) for option in value.options]
-            return settled[0] if settled and all(option == settled[0] for option in settled) else value
-        if (
-            isinstance(value, Member)
-            and value.attr in module.facts.options
-            and is_parsed(value.base, self.resolver, module.path)
-        ):
-            return self.resolver.normal(module.path, module.facts.options[value.attr].default)
-        return value
+        return resolved(value, partial(self._default, module, function))
+
+    def _default(self, module: Module, function: Function, value: Value) -> Value | None:
+        """The default of a parameter, or of an option of a command line; anything else is what it is."""
+        if isinstance(value, Param):
+            return value.default or self._default_of(module, function, value.name) or value
+        option = module.facts.options.get(value.attr) if isinstance(value, Member) else None
+        if option is None or not isinstance(value, Member) or not is_parsed(value.base, self.resolver, module.path):
+            return value
+        return self.resolver.normal(module.path, option.default)
+
+    @staticmethod
+    def _default_of(module: Module, function: Function, name: str) -> Value | None:
+        """The default of a parameter of a function, or of one around it."""
+        parameters = (p for around in module.around(function) for p in module.detail(around).parameters)
+        return next((p.default for p in parameters if p.name == name), None)
 
     def _arguments_of(self, global_site: int) -> list[CallArgument]:
         """The arguments of the call that made a value."""

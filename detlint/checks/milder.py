@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from detlint.catalog import Target
+from detlint.checks.backward import is_class
 from detlint.checks.constants import Constants
 from detlint.checks.leftover import Leftover
-from detlint.checks.levels import is_class
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.origins import Origins
 from detlint.checks.raising import Raising

@@ -10,11 +10,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
-from detlint.checks.expressions import value_of
-from detlint.checks.finding import PROCESS, Finding, Severity, Step, lowered
+from detlint.checks.finding import PROCESS, Finding, Step
+from detlint.checks.levels import as_note, case_of, level
 from detlint.checks.match import Match, Matcher, known_constant
-from detlint.checks.tests import has_tests, is_test
+from detlint.checks.tests import has_tests, stands_in_test
 from detlint.config import Settings
+from detlint.domains.constant import COMPARISONS, value_of
 from detlint.effects.flow import Flow
 from detlint.effects.words import Words
 from detlint.facts.model import (
@@ -41,9 +42,9 @@ from detlint.facts.reading.values import member
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.tests import comparison, denied
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.model.truth import COMPARISONS, comparison, denied
 from detlint.model.uses import Users
 from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
 from detlint.program.values import Frame, Origin, Spot, Values
@@ -176,6 +177,9 @@ def _operand(frame: Frame, function: Function, at: int, names: _Names, values: V
     is_get = function.called(at) == "get" and function.called_on(at) >= 0
     if call is not None and is_get and not (call.named or call.unpacked):
         key = function.constant(call.positional[0]) if len(call.positional) == 1 else UNKNOWN
+        table = _operand(frame, function, function.called_on(at), names, values).value
+        if isinstance(key, str) and (said := values.said(table, key)) is not None:
+            return said
         if key is not UNKNOWN:
             return Origin(Const(None))  # an option of a configuration that may be left out
     return Origin(value_of(function, at, {}))
@@ -225,7 +229,7 @@ class SeedRules:
         for finding in found:
             mild = tests or _is_only_printed(finding, reach) or self._is_only_looked_at(finding, reach)
             mild = mild or (not reach.entry.function.number and not reach.entry.called and self.left_out(module))
-            yield finding.with_severity("note") if mild else finding
+            yield as_note(finding) if mild else finding
 
     def _is_only_looked_at(self, finding: Finding, reach: Reach) -> bool:
         """Whether a data set draws what only the `__main__` block of a file that others import looks at, which goes through it at most:
@@ -250,7 +254,7 @@ class SeedRules:
         """Draws that only other calls, or other files of settings, would come to, where the run has no others that are told."""
         draws = {stream: found for stream, found in reach.unlikely.items() if stream not in reach.unseeded}
         for finding in self._unseeded(reach, draws):
-            yield replace(finding, message=f"{finding.message}; {UNLIKELY}").with_severity("note")
+            yield as_note(replace(finding, message=f"{finding.message}; {UNLIKELY}"))
 
     def _unseeded(self, reach: Reach, unseeded: Mapping[str, Draws]) -> Iterator[Finding]:
         fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
@@ -360,10 +364,15 @@ class SeedRules:
     ) -> Finding:
         rule = self.catalog.rules[code]
         path = spot.module.path
-        severity: Severity = "error" if rule.level == "error" and sure else "warning"
-        if is_test(path):
-            severity = lowered(severity)
-        return Finding(path, spot.span, code, rule.name, severity, message, remedy or rule.remedy, steps=steps)
+        case = case_of(
+            rule,
+            self.settings,
+            certainty="certain" if sure else "likely",
+            in_test=stands_in_test(spot.module, self.catalog.testing),
+        )
+        severity, certainty, _ = level(case)
+        told = message, remedy or rule.remedy
+        return Finding(path, spot.span, code, rule.name, severity, *told, steps=steps, certainty=certainty)
 
 
 def _is_only_printed(finding: Finding, reach: Reach) -> bool:

@@ -14,17 +14,18 @@ from typing import Final, NamedTuple
 from detlint.checks.given import IS, TRUTH, writes
 from detlint.checks.lookups import Lookup, key_before, key_of, looked_up
 from detlint.db import Memo
+from detlint.domains.constant import Evaluator
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import BEFORE
 from detlint.ir.places import Place
+from detlint.ir.tests import denied
 from detlint.model.chosen import TABLE
 from detlint.model.documents import Documents
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.settings import Settings
-from detlint.model.truth import Truth, denied
 from detlint.model.uses import Users
 
 _READERS: Final = ("yaml", "OmegaConf", "hydra", "json", "argparse")
@@ -160,7 +161,7 @@ class Settled:
 
     def _only_bound(self, module: Module, function: Function, load: int) -> int:
         """What a name is bound to in the only place that settings let it come to; -1 for none."""
-        truth, left = Truth(partial(self.written, module)), list[int]()
+        truth, left = Evaluator(partial(self.written, module)), list[int]()
         for store in sorted(function.flow.reaching.get(load, ())):
             if store == BEFORE or function.ops[store][0] != op.STORE or function.ops[store][1] in function.rebound:
                 return -1

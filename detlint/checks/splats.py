@@ -12,13 +12,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from detlint.domains.constant import literal
 from detlint.facts.model import Arg, Const, Mapping, Parameter, Site
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.places import Place
 from detlint.ir.records import OTHERS, REST
 from detlint.ir.uses import Use
-from detlint.model.truth import literal
 
 RUN_LATER: Final = frozenset({"target", "func", "function", "fn"})
 """What libraries call the parameter of a function that they run with keywords which they are handed, too."""

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Final, Literal
 
-from detlint.catalog import HARDWARE, Catalog, Recipe, Switch
+from detlint.catalog import HARDWARE, Catalog, Recipe, Rule, Switch
+from detlint.checks.backward import Backward, is_class
 from detlint.checks.finding import Finding, Severity, Step
-from detlint.checks.levels import Levels, is_class
+from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import DEVICES, fulfilled, target_of
-from detlint.checks.tests import is_test
+from detlint.checks.tests import stands_in_test
 from detlint.facts.model import Const, Span, branches, options, sites
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
@@ -45,21 +46,21 @@ Launched = Callable[[Reach, str], bool | None]
 def findings(
     reach: Reach,
     matcher: Matcher,
-    levels: Levels,
+    backward: Backward,
     catalog: Catalog,
     elsewhere: Elsewhere,
     idle: Idle,
     launched: Launched,
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, levels, catalog, idle, launched)
-    yield from _workspace(reach, matcher, levels, catalog, launched)
-    yield from _twice(reach, matcher, levels, catalog)
-    yield from _communication(reach, matcher, levels, catalog, elsewhere, launched)
+    yield from _determinism_off(reach, matcher, backward, catalog, idle, launched)
+    yield from _workspace(reach, matcher, backward, catalog, launched)
+    yield from _twice(reach, matcher, backward, catalog)
+    yield from _communication(reach, matcher, backward, catalog, elsewhere, launched)
 
 
 def _workspace(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, launched: Launched
+    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Launched
 ) -> Iterator[Finding]:
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
     versions = matcher.versions(reach.entry.module)
@@ -85,7 +86,7 @@ def _workspace(
             place.module.sites[place.site].span,
             rule.code,
             rule.name,
-            _warning(levels),
+            _severity(backward, rule, place.module),
             message,
             rule.remedy,
             ("cuda",),
@@ -102,7 +103,7 @@ def _workspace(
                 span,
                 rule.code,
                 rule.name,
-                _warning(levels),
+                _severity(backward, rule, setting.module),
                 message,
                 rule.remedy,
                 ("cuda",),
@@ -112,7 +113,7 @@ def _workspace(
 
 
 def _determinism_off(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, idle: Idle, launched: Launched
+    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, idle: Idle, launched: Launched
 ) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
     training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
@@ -120,21 +121,17 @@ def _determinism_off(
         return
     place, match = next((found for found in training if not _is_imported(*found, reach)), training[0])
     switch = _switch(match, place, catalog)
-    hardware, certain = _hardware(reach, matcher, levels)
+    hardware, certain = _hardware(reach, matcher, backward)
     active = sorted(hardware & set(switch.targets))
     assumes = switch.assumed or "finds-hardware" in match.entry.contexts
     if assumes and not certain and not active:
         usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
-        active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, levels))
+        active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, backward))
     if not active or reach.switches.get(switch.name, (launched(reach, switch.name), None))[0]:
         return
     module = reach.entry.module
-    severity = _warning(levels)
-    if severity == "warning" and active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]:
-        severity = "note"
-    if is_test(module.path):
-        severity = "note"
-    answered = _answered(reach, matcher, levels, idle, frozenset(active), training)
+    partly = active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]
+    answered = _answered(reach, matcher, backward, idle, frozenset(active), training)
     optional = reach.offered.get(switch.name)
     switches = "switches determinism on only where it is asked to" if optional else "never switches determinism on"
     message = f"this run trains on {' and '.join(active)} and {switches}{answered}"
@@ -150,7 +147,7 @@ def _determinism_off(
         _stands_at(reach, place),
         rule.code,
         rule.name,
-        severity,
+        _severity(backward, rule, module, own="align" if partly else ""),
         message,
         switch.remedy or rule.remedy,
         tuple(active),
@@ -190,7 +187,7 @@ def _switch(match: Effect, place: Place, catalog: Catalog) -> Switch:
 def _answered(
     reach: Reach,
     matcher: Matcher,
-    levels: Levels,
+    backward: Backward,
     idle: Idle,
     active: Set[str],
     training: Sequence[tuple[Place, Effect]],
@@ -215,7 +212,7 @@ def _answered(
             and not (automatic and "not-in-automatic-mode" in m.entry.contexts)
             and "in-any-order" not in m.entry.contexts
             and not reach.held.get(m.entry.unless_set)
-            and _may_vary(place, m, reach, levels)
+            and _may_vary(place, m, reach, backward)
             and not (m.entry.pass_ == "backward" and _is_over(place, training))
             and not idle(place.module, place.site, m)
         }
@@ -233,16 +230,16 @@ def _answered(
     return "".join(told)
 
 
-def _may_vary(place: Place, match: Match, reach: Reach, levels: Levels) -> bool:
+def _may_vary(place: Place, match: Match, reach: Reach, backward: Backward) -> bool:
     """Whether gradients may be taken at an operator, if it is about them. Of a function in the file where the run starts, its
     callers there say so; those of others may stand anywhere."""
     site = place.module.sites[place.site]
     if match.entry.pass_ != "backward" or is_class(match.name):
         return True
     own = place.module is reach.entry.module
-    if levels.gradients.are_off(place.module, site, by_callers=own):
+    if backward.gradients.are_off(place.module, site, by_callers=own):
         return False
-    return not levels.matcher.sinks.ends_gradients(place.module, place.site)
+    return not backward.matcher.sinks.ends_gradients(place.module, place.site)
 
 
 def _is_over(place: Place, training: Sequence[tuple[Place, Effect]]) -> bool:
@@ -268,7 +265,7 @@ def _most(found: Counter[str]) -> str:
 
 
 def _communication(
-    reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog, elsewhere: Elsewhere, launched: Launched
+    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, elsewhere: Elsewhere, launched: Launched
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
     started = _with_context(STARTS_COMMUNICATION, reach, matcher)
@@ -277,7 +274,7 @@ def _communication(
     if (
         not started
         or not reach.adds_up
-        or not _may_be_on(reach, "ascend", levels)
+        or not _may_be_on(reach, "ascend", backward)
         or decided
         or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
     ):
@@ -292,11 +289,11 @@ def _communication(
     )
     span = place.module.sites[place.site].span
     fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
-    severity = "note" if reach.alone else _warning(levels)
+    severity = _severity(backward, rule, place.module, idle=reach.alone)
     yield Finding(place.module.path, span, rule.code, rule.name, severity, message, rule.remedy, ("ascend",), fix=fix)
 
 
-def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> Iterator[Finding]:
+def _twice(reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog) -> Iterator[Finding]:
     """DET608: MindSpore's switch may be set once; the second call raises."""
     for switch, place in reach.again:
         if switch == MINDSPORE:
@@ -309,14 +306,18 @@ def _twice(reach: Reach, matcher: Matcher, levels: Levels, catalog: Catalog) -> 
             kind = "remove-statement" if len(site.args) == 1 else "remove-argument"
             fix = Recipe(kind, argument if kind == "remove-argument" else "", applicability="safe")
             yield Finding(
-                place.module.path, site.span, rule.code, rule.name, _warning(levels), message, rule.remedy, fix=fix,
-                api=sets[0].name if sets else "",
+                place.module.path, site.span, rule.code, rule.name, _severity(backward, rule, place.module), message,
+                rule.remedy, fix=fix, api=sets[0].name if sets else "",
             )  # fmt: skip
 
 
-def _warning(levels: Levels) -> Severity:
-    """The level of a warning of this family."""
-    return "error" if levels.settings.profile == "align" else "warning"
+def _severity(backward: Backward, rule: Rule, module: Module, own: str = "", idle: bool = False) -> Severity:
+    """The level of a finding of this family in a file."""
+    return level(
+        case_of(
+            rule, backward.settings, own, in_test=stands_in_test(module, backward.matcher.catalog.testing), idle=idle
+        )
+    ).severity
 
 
 def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Effect]]:
@@ -336,18 +337,18 @@ def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:
     return top and place.module is not reach.entry.module and "prepares" in match.entry.contexts
 
 
-def _may_be_on(reach: Reach, target: str, levels: Levels) -> bool:
+def _may_be_on(reach: Reach, target: str, backward: Backward) -> bool:
     """Whether a run may be for some hardware: the settings ask for it, or ask for none and it chooses no other."""
     chooses_another = target_of(reach.held.get(HARDWARE)) not in ("", target)
-    return _is_asked_for(target, levels) and (bool(levels.settings.targets) or not chooses_another)
+    return _is_asked_for(target, backward) and (bool(backward.settings.targets) or not chooses_another)
 
 
-def _is_asked_for(target: str, levels: Levels) -> bool:
+def _is_asked_for(target: str, backward: Backward) -> bool:
     """Whether the settings leave some hardware in: they narrow what is told of operators and switches to what they name."""
-    return not levels.settings.targets or target in levels.settings.targets
+    return not backward.settings.targets or target in backward.settings.targets
 
 
-def _hardware(reach: Reach, matcher: Matcher, levels: Levels) -> tuple[set[str], bool]:
+def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[str], bool]:
     """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
     they are chosen."""
     modules = {place.module.path: place.module for place in reach.places} | {
@@ -355,8 +356,8 @@ def _hardware(reach: Reach, matcher: Matcher, levels: Levels) -> tuple[set[str],
     }
     said = target_of(reach.held.get(HARDWARE))
     found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
-    if levels.settings.targets:
-        return found & set(levels.settings.targets), bool(said)
+    if backward.settings.targets:
+        return found & set(backward.settings.targets), bool(said)
     if not said and not any(NPU_AS_CUDA in module.facts.imports for module in modules.values()):
         found = _named_by(reach, matcher) or found
     return found, bool(said)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from detlint.facts.model import Ref
 from detlint.model.module import Module
 from detlint.model.uses import Use
 
+CONFTEST: Final = "conftest.py"
+
 
 def is_test(path: str) -> bool:
     """Whether a file is one of pytest's, by its name."""
     name = os.path.basename(path)
-    return name == "conftest.py" or (name.startswith("test_") and name.endswith(".py")) or name.endswith("_test.py")
+    return name == CONFTEST or (name.startswith("test_") and name.endswith(".py")) or name.endswith("_test.py")
 
 
 def has_tests(module: Module, testing: Collection[str]) -> bool:
@@ -29,6 +32,11 @@ def has_tests(module: Module, testing: Collection[str]) -> bool:
     called = {site.target.name for site in module.sites if isinstance(site.target, Ref)}
     runs = any(name.partition(".")[0] in testing for name in module.facts.imports)
     return runs or any(f"{module.prefix}{name}" not in called for name in names)
+
+
+def stands_in_test(module: Module, testing: Collection[str]) -> bool:
+    """Whether what stands in a file is only run by a test runner."""
+    return os.path.basename(module.path) == CONFTEST or has_tests(module, testing)
 
 
 def telling(uses: Iterable[Use], module: Module) -> Iterator[Use]:

@@ -7,7 +7,8 @@ from collections.abc import Container, Sequence
 import msgspec
 
 from detlint.catalog import Applicability, Recipe, Rule
-from detlint.checks.finding import Finding, Severity
+from detlint.checks.finding import Finding
+from detlint.checks.levels import Level
 from detlint.checks.match import Match
 from detlint.config import Settings
 from detlint.facts.model import Const, Site
@@ -15,7 +16,7 @@ from detlint.model.module import Module
 
 
 def finding(
-    module: Module, site: Site, match: Match, rule: Rule, severity: Severity, active: Container[str], settings: Settings
+    module: Module, site: Site, match: Match, rule: Rule, level: Level, active: Container[str], settings: Settings
 ) -> Finding:
     """What is told of a match.
 
@@ -30,8 +31,8 @@ def finding(
     message = (own or rule.message).replace("{api}", api).replace("{value}", value)
     targets = tuple(t for t in entry.targets if t in active) or tuple(entry.targets)
     return Finding(
-        module.path, site.span, rule.code, rule.name, severity, message, entry.remedy or rule.remedy, targets, (),
-        value, _recipe(match, rule, settings.profile), match.name,
+        module.path, site.span, rule.code, rule.name, level.severity, message, entry.remedy or rule.remedy, targets, (),
+        value, _recipe(match, rule, settings.profile), match.name, level.certainty,
     )  # fmt: skip
 
 

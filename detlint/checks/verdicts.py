@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from detlint.catalog import TRANSFORM
+from detlint.checks.backward import Backward, is_class
 from detlint.checks.constants import Constants
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
 from detlint.checks.documented import Documented
 from detlint.checks.exact import Exact
-from detlint.checks.finding import Severity, at_most
+from detlint.checks.finding import Certainty
 from detlint.checks.frozen import Frozen
 from detlint.checks.kin import Kin
 from detlint.checks.leftover import Leftover
-from detlint.checks.levels import Judgement, Levels, is_class
+from detlint.checks.levels import Case, Level, level
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.milder import Milder
 from detlint.checks.origins import Origins
@@ -23,7 +25,7 @@ from detlint.checks.others import Others
 from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import SWITCH, Silence
-from detlint.checks.tests import is_test
+from detlint.checks.tests import is_test, stands_in_test
 from detlint.checks.uncallable import Uncallable
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
@@ -38,7 +40,7 @@ from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
 from detlint.model.uses import Users
-from detlint.program.outcome import Outcome, Runs
+from detlint.program.outcome import Outcome, Passage, Runs
 from detlint.program.reach import follows_mode
 
 
@@ -46,7 +48,7 @@ class Verdicts:
     """Judges matches at the sites of modules.
 
     Args:
-        levels: judges how severe a match is.
+        backward: knows what gradients leave of a match.
         raising: finds what stands behind an error.
         documented: knows what documents say of the hardware.
         settled: knows what all files of settings have.
@@ -58,7 +60,7 @@ class Verdicts:
         matcher: Matcher,
         settings: Settings,
         users: Users,
-        levels: Levels,
+        backward: Backward,
         attributes: Readers,
         unnamed: Unnamed,
         untrained: Untrained,
@@ -72,8 +74,8 @@ class Verdicts:
         self._settings = settings
         self._resolver, self._catalog = matcher.resolver, matcher.resolver.catalog
         self._users = users
-        self._levels = levels
-        gradients = levels.gradients
+        self._backward = backward
+        gradients = backward.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented)
         kin = Kin(users, attributes)
         constants = partial(Constants, matcher, users, gradients, unnamed, Others(users), kin)
@@ -108,24 +110,46 @@ class Verdicts:
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is, by itself and by what those who call the function around it hand to it."""
-        yield from self._matcher.matches(module, index)
-        yield from self._constants.handed_on(module, index)
+        known = [*self._matcher.matches(module, index), *self._constants.handed_on(module, index)]
+        yield from known
+        told = {match.entry.rule for match in known}
+        yield from (match for match in self._matcher.unknown(module, index) if match.entry.rule not in told)
 
-    def of(self, module: Module, index: int, match: Match, runs: Runs) -> Iterator[Judgement]:
-        """How a match with a rule is judged, step by step: the severity, None where it is no finding, and why."""
-        rule = self._catalog.rules[match.entry.rule]
+    def of(self, module: Module, index: int, match: Match, runs: Runs) -> Iterator[tuple[Level | None, str]]:
+        """How a match with a rule is judged, step by step: its level, None where it is no finding, and why."""
         if module.sites[index].kind in OF_LAUNCHES and is_settings(module.path):
             if "for-this-process" in match.entry.contexts:
                 yield None, "it is set before the process starts"
             else:
-                yield from self._levels.judged(match, rule, module, index, None, False)
+                found = level(self._case(module, index, match, []))
+                yield found, found.row
             return
         passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
-        if silent := self.silence.why(module, index, match, runs):
+        silent = self.silence.why(module, index, match, runs) or self._backward.why(match, module, index)
+        if silent:
             yield None, silent
             return
-        drawn = self._drawn(module, index, match)
+        rule = self._catalog.rules[match.entry.rule]
+        case = self._case(module, index, match, passed)
+        found = level(case)
+        yield found, found.row
+        if (found.severity != "note" or rule.level == "align") and (reason := self._ruled_out(module, index, match)):
+            yield None, reason
+            return
+        if found.severity == "note":
+            return
+        if reason := self._doubt(module, index, match, case, through):
+            case = case._replace(certainty="possible")
+        elif reason := self._milder.reason(module, index, match, runs, through):
+            case = case._replace(idle=True)
+        if reason:
+            found = level(case)
+            yield found, f"{reason}; {found.row}"
+
+    def _case(self, module: Module, index: int, match: Match, passed: list[Passage]) -> Case:
+        """What decides the level of a match, as far as the site and the runs that pass it say."""
+        drawn, through = self._drawn(module, index, match), [passage.outcome for passage in passed]
         # A layer that is random by design draws nothing where a run only infers; and for its tests nobody seeds what they try.
         tests = not is_test(module.path) and any(not is_test(o.entry) for o in through)
         drawing = [
@@ -135,29 +159,32 @@ class Verdicts:
         ]
         seeded = all(outcome.unseeded.isdisjoint(drawn) for outcome in drawing) if through else None
         undecided = seeded and not match.sure and not all(outcome.open.isdisjoint(drawn) for outcome in drawing)
-        if undecided and self._matcher.is_written_out(module, match):
-            seeded = undecided = False
-        severity: Severity | None = None
+        if undecided and self._matcher.is_written_out(module, module.sites[index], match):
+            seeded = False
+        rule, align = self._catalog.rules[match.entry.rule], self._settings.profile == "align"
+        own: Any = match.entry.level_or(rule.level)
+        if rule.code == "DET401" and through and all(r.held.get(SWITCH) == "warn" for r in through):
+            own = "warning"  # under `warn_only` it warns instead of raising
+        if rule.code == "DET107" and match.entry.draws:
+            stands_in = all(outcome.open.isdisjoint(drawn) for outcome in through) if seeded else False
+            caller = not through and self._settings.library == "caller"
+            own = (
+                "note" if stands_in or caller else own
+            )  # a global stream stands in, which is seeded, or the caller may do so
+        # What nothing is known of is told where back ends are compared: it is proof of its absence that is asked for.
+        likely: Certainty = "likely" if match.known or align else "possible"
+        certainty: Certainty = "certain" if match.sure else likely
         trained = any(outcome.trains for outcome in through)
-        for severity, why in self._levels.judged(match, rule, module, index, seeded, trained):
-            yield severity, why
-        if severity is None:
-            return
-        if undecided:
-            yield severity, "it isn't known whether it draws, and an entry point comes here whose streams are unseeded"
-        if (severity != "note" or rule.level == "align") and (reason := self._ruled_out(module, index, match)):
-            yield None, reason
-            return
-        if severity != "note" and (reason := self._milder.reason(module, index, match, runs, through)):
-            severity = "note"
-            yield severity, reason
-        if rule.code == "DET107" and seeded:
-            seeded = all(outcome.open.isdisjoint(drawn) for outcome in through)
-        now, why = self._on_the_way(match, severity, seeded, through)
-        if module.sites[index].kind == "order":
-            now, why = self._of_a_set(module, index, match, severity)
-        if why:
-            yield now, why
+        idle = self._backward.is_open(match, module, index, trained)
+        return Case(
+            own,
+            rule.family,
+            self._settings.profile,
+            certainty,
+            seeded is False,
+            in_test=stands_in_test(module, self._catalog.testing),
+            idle=idle,
+        )
 
     def _drawn(self, module: Module, index: int, match: Match) -> set[str]:
         """The streams that a match draws from; of one that says none, those of all that is known of its site. So a layer's dropout isn't
@@ -182,7 +209,7 @@ class Verdicts:
         return self._steady.of(key, partial(self._exact.holds, module, index, match), False)
 
     def _is_steady(self, module: Module, index: int, match: Match) -> bool:
-        steady = self._levels.never_varies(module, index, match) or self._exact.holds(module, index, match)
+        steady = self._backward.never_varies(module, index, match) or self._exact.holds(module, index, match)
         return steady or self._is_unread(module, index, match)
 
     def is_idle_generator(self, module: Module, index: int) -> bool:
@@ -256,28 +283,20 @@ class Verdicts:
         position = 1 if isinstance(site.target, Member) else 2
         return point is not None and differ(point, position)
 
-    def _on_the_way(self, match: Match, severity: Severity, seeded: bool | None, through: list[Outcome]) -> Judgement:
-        """The severity where it depends on what the runs that pass here have done, or on there being none; no reason
-        where it doesn't."""
+    def _doubt(self, module: Module, index: int, match: Match, case: Case, through: list[Outcome]) -> str:
+        """Why a match is no more than possible; "" where it is more."""
         code, caller = match.entry.rule, not through and self._settings.library == "caller"
-        if code == "DET110" and caller and not match.sure:
-            return "note", "no entry point comes here, so the caller decides what the seed is"
+        if code == "DET110" and caller and case.certainty != "certain":
+            return "no entry point comes here, so the caller decides what the seed is"
         if code == "DET606" and caller:
-            return "note", "no entry point comes here, so the caller decides"
-        if code == "DET107" and match.entry.draws and (seeded or caller):
-            # a global stream stands in, and it is seeded, or the caller may do so
-            return "note", "a global stream stands in, and " + ("it is seeded" if seeded else "the caller may seed it")
-        if code == "DET401" and through and all(r.held.get(SWITCH) == "warn" for r in through):
-            return at_most(severity, "warning"), "under `warn_only` it warns instead of raising"
-        return severity, ""
-
-    def _of_a_set(self, module: Module, index: int, match: Match, severity: Severity) -> Judgement:
-        """The severity where a set gets an order: a note where its elements may be numbers, or the order may not matter."""
+            return "no entry point comes here, so the caller decides"
+        if module.sites[index].kind != "order":
+            return ""
         if isinstance(match.arguments["elements"].value, Either):
-            return "note", "the elements look like numbers, whose order is always the same"
+            return "the elements look like numbers, whose order is always the same"
         done = self.silence.order_of(module, index)
         if done < order.CUT:
-            return "note", "it is kept in that order, which may not matter to whoever uses it"
+            return "it is kept in that order, which may not matter to whoever uses it"
         if done == order.CUT and not match.sure:
-            return "note", "neither what is in the set is known, nor that its order matters"
-        return severity, ""
+            return "neither what is in the set is known, nor that its order matters"
+        return ""

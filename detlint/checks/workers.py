@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from detlint.catalog import Catalog
 from detlint.checks.finding import Finding
 from detlint.checks.handed import makes_generator
+from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher
+from detlint.checks.tests import stands_in_test
 from detlint.facts.model import Const, Result, Span
 from detlint.model.arguments import Argument
 from detlint.model.module import Module
@@ -34,17 +35,18 @@ def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Itera
                 and makes_generator(resolver.normal(module.path, value), catalog)
             ):
                 message = f"`self.{name}` is a generator object on a Dataset: every worker draws the same numbers from its copy"
-                yield _finding(module, module.sites[value.site].span, catalog, message)
+                yield _finding(module, module.sites[value.site].span, matcher, message)
         if _copies_numpy(matcher.versions(module)) and not _seeds_workers(module, matcher):
             message = "NumPy's global stream is the same in every worker before torch 1.9"
             for index, site in enumerate(module.sites):
                 if module.function_of(site).owner == body.name and _draws(module, index, matcher, {"numpy"}):
-                    yield _finding(module, site.span, catalog, message)
+                    yield _finding(module, site.span, matcher, message)
 
 
-def _finding(module: Module, span: Span, catalog: Catalog, message: str) -> Finding:
-    rule = catalog.rules["DET304"]
-    return Finding(module.path, span, rule.code, rule.name, "error", message, rule.remedy)
+def _finding(module: Module, span: Span, matcher: Matcher, message: str) -> Finding:
+    rule = matcher.catalog.rules["DET304"]
+    found = level(case_of(rule, matcher.settings, in_test=stands_in_test(module, matcher.catalog.testing)))
+    return Finding(module.path, span, rule.code, rule.name, found.severity, message, rule.remedy)
 
 
 def _loaders(module: Module, matcher: Matcher) -> Iterator[dict[str, Argument]]:

@@ -16,6 +16,8 @@ import click
 from detlint.cli.shell import (
     CONFIG,
     ISOLATED,
+    PROFILE,
+    TARGET,
     WRONG_USE,
     Ended,
     colour,
@@ -84,19 +86,8 @@ def _selectors(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     metavar="CODES",
     help="Rules to leave out, added to those ignored.",
 )
-@click.option(
-    "--profile",
-    type=click.Choice(["reproduce", "align"]),
-    help="reproduce: does the same command give the same result twice? "
-    "align: can the run be compared with another back end? [default: reproduce]",
-)
-@click.option(
-    "--target",
-    "targets",
-    multiple=True,
-    type=click.Choice(["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]),
-    help="Hardware to judge for; may be repeated. [default: what each file mentions]",
-)
+@PROFILE
+@TARGET
 @click.option("--output-format", type=click.Choice([*formats.MODULES]), help="How to print findings. [default: full]")
 @click.option(
     "-o",
@@ -123,6 +114,7 @@ def _selectors(ctx: click.Context, param: click.Parameter, incomplete: str) -> l
     "--add-noqa", is_flag=True, help="Write `# noqa: CODE` where something is found, instead of reporting it."
 )
 @click.option("--show-notes/--no-show-notes", default=None, help="List notes instead of counting them.")
+@click.option("--no-fold", is_flag=True, help="Show each finding, also where many have one cause.")
 @click.option("--statistics", is_flag=True, help="Print how many findings each rule has, instead of the findings.")
 @click.option(
     "--fail-on",
@@ -435,7 +427,7 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
     from detlint.report.view import View
 
     form = project.config.settings.output_format
-    view = View(report, project.config, project.catalog, project.cache)
+    view = View(report, project.config, project.catalog, project.cache, not options["no_fold"])
     if options["statistics"] and form in formats.FOR_PEOPLE:
         from detlint.report.text import statistics
 
@@ -448,7 +440,7 @@ def _write(report: Report, project: Project, options: dict[str, Any], err: bool 
 
 
 _REPORT = frozenset(
-    {"output_format", "output_file", "fix", "unsafe_fixes", "diff", "fix_only", "show_fixes", "statistics", "fail_on",
+    {"output_format", "output_file", "fix", "unsafe_fixes", "diff", "fix_only", "show_fixes", "no_fold", "statistics", "fail_on",
      "exit_zero", "stdin_filename", "no_baseline", "add_noqa", "diff_base", "watch", "show_files", "show_settings", "verbose"}
 )  # fmt: skip
 """Options of `check` that say what becomes of findings, not which there are."""

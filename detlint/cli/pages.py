@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from detlint import visible
-from detlint.cli.shell import CONFIG, ISOLATED, colour, fail, main, put
+from detlint.cli.shell import CONFIG, ISOLATED, PROFILE, TARGET, colour, fail, main, put
 
 if TYPE_CHECKING:
     from detlint.inspect import Inspection
@@ -77,7 +77,11 @@ def rule(code: str | None, everything: bool, output_format: str, config_file: Pa
 
 @main.command()
 @click.argument("place", metavar="FILE:[CELL:]LINE")
-def explain(place: str) -> None:
+@PROFILE
+@TARGET
+@CONFIG
+@ISOLATED
+def explain(place: str, **options: Any) -> None:
     """Print the reasoning for one line: what is known of it, which runs come there, and why the verdict is what it is.
 
     In a notebook, a line is one of a cell: train.ipynb:3:12, or train.ipynb:cell 3:12 as findings have it.
@@ -89,7 +93,7 @@ def explain(place: str) -> None:
     if named is None:
         fail(f"`{place}`: name a file and a line, as in train.py:12, or train.ipynb:3:12 for line 12 of cell 3")
     file, line, cell = Path(named["file"]), int(named["line"]), int(in_cell["cell"]) if in_cell else None
-    lines = _inspected(file, lambda inspection: [*explained(inspection, line, cell)])
+    lines = _inspected(file, lambda inspection: [*explained(inspection, line, cell)], options)
     click.echo("\n".join(map(visible.line, lines)), color=colour())
 
 
@@ -109,26 +113,36 @@ def explain(place: str) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write it there instead of to standard output.",
 )
-def graph(start: str, form: str, output: Path | None) -> None:
+@PROFILE
+@TARGET
+@CONFIG
+@ISOLATED
+def graph(start: str, form: str, output: Path | None, **options: Any) -> None:
     """Write the seed flow of an entry point: which functions its run passes, and what they seed and draw from."""
     from detlint.report.graph import graph as drawn
 
     file, function = (start, "") if Path(start).exists() else start.rpartition(":")[::2]
-    text = _inspected(Path(file or start), lambda inspection: drawn(inspection, function, form))
+    text = _inspected(Path(file or start), lambda inspection: drawn(inspection, function, form), options)
     put(text, output)
 
 
 _T = TypeVar("_T")
 
 
-def _inspected(path: Path, show: Callable[[Inspection], _T]) -> _T:
-    """What is shown of a file's program; what can't be shown is an error."""
+def _inspected(path: Path, show: Callable[[Inspection], _T], options: dict[str, Any]) -> _T:
+    """What is shown of a file's program; what can't be shown is an error.
+
+    Args:
+        options: those of the command that choose the settings.
+    """
     from detlint.facts.store import with_deep_stack
     from detlint.inspect import NotThere, inspect
     from detlint.project import Project
 
     def work() -> _T:
-        project = Project.around(path)
+        overrides = {"profile": options["profile"]} if options["profile"] is not None else {}
+        overrides |= {"targets": [*options["targets"]]} if options["targets"] else {}
+        project = Project.around(path, overrides, options["config_file"], options["isolated"])
         with inspect(path, project.config, project.catalog, project.cache) as inspection:
             return show(inspection)
 

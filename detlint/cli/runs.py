@@ -227,6 +227,12 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
 @click.option("--metric", metavar="REGEX", help="Read the loss from the output: the expression's first group.")
 @click.option("--as-is", is_flag=True, help="Run it as it is, not in the environment of `detlint run`.")
 @click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="End a run that takes longer, with all that it has started. [default: none]",
+)
+@click.option(
     "--trace/--no-trace", default=True, show_default=True, help="Trace two more runs where the losses differ."
 )
 @click.option("--twice", is_flag=True, help="Run each kernel twice within one run, instead of the program.")
@@ -250,18 +256,23 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
 
     Exit code: 0 equal bit for bit (or within --atol, if given), 1 not, 2 not comparable.
     """
+    from dataclasses import replace
+
     from detlint.runtime.launch import NotStarted
     from detlint.tracing import output
+    from detlint.tracing.start import TimedOut
 
     with _folder(options["keep"]) as folder:
         try:
-            program = _program(command, module, not options["as_is"])
+            program = replace(_program(command, module, not options["as_is"]), seconds=options["timeout"])
             if options["twice"]:
                 found: output.TriedTwice | output.Verified = output.twice(program, folder, options["iterations"])
             else:
                 found = output.verified(program, folder, options)
         except (NotStarted, re.error) as error:
             fail(str(error))
+        except TimedOut as error:
+            fail(f"the program {error}")
         if options["html"] is not None:
             put(f"{found.html()}\n", options["html"])
         put(f"{found.text(options['output_format'])}\n", output_file)

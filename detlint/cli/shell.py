@@ -85,6 +85,19 @@ CONFIG = click.option(
     help="Configuration file (pyproject.toml or detlint.toml) instead of the nearest.",
 )
 
+PROFILE = click.option(
+    "--profile",
+    type=click.Choice(["reproduce", "align"]),
+    help="reproduce: does the same command give the same result twice? "
+    "align: can the run be compared with another back end? [default: reproduce]",
+)
+TARGET = click.option(
+    "--target",
+    "targets",
+    multiple=True,
+    type=click.Choice(["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]),
+    help="Hardware to judge for; may be repeated. [default: what each file mentions]",
+)
 ISOLATED = click.option("--isolated", is_flag=True, help="Use no configuration file.")
 
 

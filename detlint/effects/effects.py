@@ -25,6 +25,7 @@ from detlint.facts.model import (
     is_made_by,
     options,
 )
+from detlint.model.loaded import path_of
 from detlint.model.registries import last
 from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.calls import (
@@ -49,6 +50,7 @@ ADDING: Final = frozenset({"between-devices", "sums-between-devices"})
 JOINS_PEERS: Final = "joins-peers"
 """What makes a process one of several that run each other's functions."""
 DOING: Final = ADDING | {
+    "builds-settings",
     LOADS_WEIGHTS, JOINS_PEERS, STARTS_COMMUNICATION, "evaluates", "loader", "measures", "readies", "restarts", "seems-to-evaluate",
     "trains",
 }  # fmt: skip
@@ -197,6 +199,14 @@ class Effects(Streams):
         self.result.adds_up = self.result.adds_up or (adds and TRAINING_CELL not in entry.contexts)
         if "loader" in entry.contexts:
             self.load(effect, made)
+        if "builds-settings" in entry.contexts and self.resolver.loaded is not None:
+            self.rests = True  # on which script that is
+            table = self.resolver.loaded.read_by(
+                made.module, made.module.sites[made.site], effect.name, {}, self.result.entry.module.path
+            )
+            home = self.resolver.module(path_of(table)) if table is not None else None
+            if home is not None:  # what it names is built, or called, in order
+                self.import_module(home)
         if prepared:
             return
         if entry.seeds:

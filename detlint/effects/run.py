@@ -46,6 +46,8 @@ class Run:
         self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
         self.values = Values(flow.resolver, self.differs, self.is_any_drawn, self.optional)
+        self.values.script = entry.module.path
+        self.values.assigned |= {name: Origin(value) for name, value in entry.started.options}
         self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], str]] = {}
         self.stack: list[tuple[str, str]] = []
         self.imported: set[str] = set()
@@ -246,7 +248,8 @@ class Run:
         values = self.values
         return (
             mine == others
-            and not (values.handed or values.assigned or values.names)
+            and not (values.handed or values.names)
+            and values.assigned == other.values.assigned
             and all(
                 getattr(self.result, name) == getattr(other.result, name)
                 for name in Reach.__struct_fields__

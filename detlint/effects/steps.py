@@ -30,9 +30,9 @@ from detlint.facts.model import (
 )
 from detlint.facts.model import Site as Called
 from detlint.ir.alone import in_ir
+from detlint.ir.tests import comparison
 from detlint.model.module import Module
 from detlint.model.registries import last
-from detlint.model.truth import comparison
 from detlint.program.calls import asked_of_itself
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode

@@ -21,7 +21,7 @@ def gate_of(catalog: Catalog, own: frozenset[str]) -> Gate:
         own: the top-level names of the program's modules.
     """
     roots = set(catalog.roots)
-    roots |= {name.partition(".")[0] for name in catalog.acting if "." in name}
+    roots |= {name.partition(".")[0] for name in catalog.acting - catalog.reading.keys() if "." in name}
     roots |= {alias.partition(".")[0] for alias in catalog.aliases}
     unimported = (catalog.registry, catalog.sections, catalog.copies, catalog.environment)
     roots |= {name for table in unimported for name in table}

@@ -13,8 +13,7 @@ from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import Left, NoFix
 from detlint.fixes.text import Undecodable
 from detlint.fixes.yaml_file import YamlFile
-from detlint.ir.launch_texts import is_launch
-from detlint.ir.yaml_text import is_yaml
+from detlint.ir.launch_texts import is_launch, is_settings
 from detlint.notebook import is_notebook
 
 
@@ -50,7 +49,7 @@ class Files(dict[str, Fixable]):
             return NotebookFile(path, data)
         if is_launch(path):
             return LaunchFile(path, data, self._catalog)
-        return YamlFile(path, data, self._catalog) if is_yaml(path) else PythonFile(path, data)
+        return YamlFile(path, data, self._catalog) if is_settings(path) else PythonFile(path, data)
 
     def renew(self, path: str) -> None:
         """Open a file again whose content is another one now."""

@@ -23,7 +23,7 @@ from detlint.facts.store import with_deep_stack
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
-from detlint.ir.launch_texts import is_launch, kind_of, lower
+from detlint.ir.launch_texts import is_settings, kind_of, lower
 from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
@@ -205,7 +205,7 @@ class _Launch(_Yaml):
         kind, lines = kind_of(self._name), self.data.split(b"\n")
         recipes = kind == "make"
         if kind not in ("shell", "make"):
-            raise CannotStand("comments have lines of their own there")
+            raise CannotStand("JSON has no comments" if kind == "json" else "comments have lines of their own there")
         return {
             n for n, line in enumerate(lines, 1) if line.rstrip().endswith(b"\\") or (recipes and line[:1] != b"\t")
         }
@@ -248,7 +248,8 @@ class _Notebook(_Page):
 
 
 def _page(path: str, data: bytes) -> _Page:
-    kind = _Launch if is_launch(path) else _Notebook if is_notebook(path) else _Yaml if is_yaml(path) else _Python
+    other = _Launch if is_settings(path) else _Python
+    kind = _Notebook if is_notebook(path) else _Yaml if is_yaml(path) else other
     return kind(path, data)
 
 

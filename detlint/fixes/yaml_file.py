@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Collection, Set
 from functools import cached_property
@@ -96,4 +97,10 @@ class YamlFile(Fixable):
         new = Tree(Text(self.text.edited_text(edits)))
         if new.plain() != self._tree.plain(self._meant[edit] for edit in edits):
             raise NoFix("the file would say something else")
-        return self.text.edited(edits)
+        data = self.text.edited(edits)
+        if self.path.endswith(".json"):
+            try:
+                json.loads(data)
+            except ValueError:
+                raise NoFix("it would be no JSON") from None
+        return data

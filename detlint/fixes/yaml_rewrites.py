@@ -329,6 +329,7 @@ KINDS: Final[dict[str, Callable[[Tree, Order, Named], Rewrite | None]]] = {
     "set-argument": _set_argument,
     "remove-argument": _remove_argument,
     "replace-value": _replace_value,
+    "set-default": _replace_value,
     "replace-item": _replace_item,
 }
 """By the names that the catalog uses."""

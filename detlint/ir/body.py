@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.blocks import parts_of
 from detlint.ir.records import CLASS, EITHER, KIND, FnIR, Header, Name
-from detlint.ir.storage import Span, body_of, span_of, spans_of
+from detlint.ir.spans import Span, span_of, spans_of
+from detlint.ir.storage import body_of
 from detlint.ir.uses import Op, places
 
 if TYPE_CHECKING:

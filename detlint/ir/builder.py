@@ -21,7 +21,7 @@ Shadowed = list[tuple[str, Op | None, Op | None]]
 class File:
     """The tables of a file."""
 
-    __slots__ = ("bases", "constants", "functions", "imports", "places", "strings")
+    __slots__ = ("bases", "constants", "functions", "imports", "strings")
 
     def __init__(self) -> None:
         self.strings: dict[str, int] = {}
@@ -29,9 +29,6 @@ class File:
         """The ops that give them, by what `constant_key` says: one op each, as most are there more than once."""
         self.functions: list[Builder] = []
         """Their bodies are lowered one after the other: the walk would be as deep as they are nested otherwise."""
-        self.places: list[int | None] = []
-        """Of the node of each op, and behind them of each parameter, the four numbers of its `Span`, all in one row, those of one function
-        behind those of the one before."""
         self.imports: list[tuple[int, int, int, str | None, str | None]] = []
         """As in `Import`, with what will be the last strings: no row of a string that an op has depends on the names of variables."""
         self.bases: dict[int, list[str | None]] = {}
@@ -67,7 +64,7 @@ class Builder:
 
     __slots__ = (
         "beyond", "body", "bound", "constants", "declared", "file", "given", "inner", "keys", "kind", "line", "name", "names",
-        "number", "ops", "parameters", "parent", "places", "prefix", "private", "returns", "slots", "strings", "visible",
+        "nodes", "number", "ops", "parameters", "parent", "prefix", "private", "returns", "seen", "slots", "strings", "visible",
     )  # fmt: skip
 
     def __init__(self, file: File, kind: int, name: str, line: int, parent: Builder | None) -> None:
@@ -88,12 +85,14 @@ class Builder:
         self.number = len(file.functions)
         file.functions.append(self)
         self.ops: list[Op] = []
-        self.places = file.places
-        self.given: list[int | None] = []
-        """The same numbers of each parameter."""
+        self.nodes: list[Any] = []
+        """What each of them is made of."""
+        self.given: list[ast.arg] = []
+        """Its parameters."""
         self.names: list[str] = []
-        """The name of each slot as it is written, and in `keys` as Python calls it."""
-        self.keys: list[str] = []
+        """The name of each slot as it is written."""
+        self.keys: dict[int, str] = {}
+        """The slots that Python calls otherwise, and how."""
         self.slots: dict[str, Op] = {}
         """Name -> the op that reads its slot at the place that is being lowered: inside a comprehension what that binds is another."""
         self.beyond: dict[str, Op] = {}
@@ -105,6 +104,8 @@ class Builder:
         """Of the comprehensions and type parameters around that place, as `slots`."""
         self.declared: dict[str, int] = {}
         """Name -> `GLOBAL` or `NONLOCAL`."""
+        self.seen: dict[str, tuple[int, int]] = {}
+        """Names -> what they mean in the functions that stand in it, as far as that has been asked."""
         self.parameters: list[Parameter] = []
         self.returns = -1
         self.body: Body = []
@@ -112,7 +113,7 @@ class Builder:
     def put(self, op: Op, node: Any) -> int:
         """Add an op; its position."""
         self.ops.append(op)
-        self.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        self.nodes.append(node)
         return len(self.ops) - 1
 
     # -- names ----------------------------------------------------------------------------------------------------------------
@@ -125,9 +126,11 @@ class Builder:
 
     def added(self, text: str, key: str) -> Op:
         """The op that reads a new slot."""
+        slot = len(self.names)
         self.names.append(text)
-        self.keys.append(key)
-        return LOAD, len(self.keys) - 1
+        if key is not text:
+            self.keys[slot] = key
+        return LOAD, slot
 
     def load(self, text: str) -> Op:
         """The op that reads a name."""
@@ -136,7 +139,7 @@ class Builder:
     def first(self, text: str) -> Op:
         """The op that reads a name that has none as it is written, as a rule because it is the first time that it is seen."""
         key = text
-        if self.prefix:
+        if self.prefix and text.startswith("__"):
             key = self.key(text)
             found = self.slots.get(key)
             if found is not None:
@@ -148,7 +151,7 @@ class Builder:
         """The slot of a name that is bound here."""
         slot = self.load(text)[1]
         self.bound.add(slot)
-        if self.declared and self.declared.get(key := self.keys[slot]) == GLOBAL and slot not in self.private:
+        if self.declared and self.declared.get(key := self.keys.get(slot, text)) == GLOBAL and slot not in self.private:
             module = self.file.functions[0]
             module.bound.add(module.load(key)[1])
         return slot
@@ -160,11 +163,11 @@ class Builder:
     def parameter(self, node: ast.arg, kind: int, default: int, annotation: int) -> None:
         """A parameter, as in `Parameter`, whose slot is its position."""
         text = node.arg
-        self.given.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+        self.given.append(node)
         self.parameters.append(Parameter(kind, default, annotation))
         key = self.key(text) if self.prefix else text
-        self.slots[key] = self.added(text, key)
-        self.bound.add(len(self.keys) - 1)
+        own = self.slots[key] = self.added(text, key)
+        self.bound.add(own[1])
 
     def declare(self, text: str, way: int) -> None:
         """`global` or `nonlocal`."""
@@ -196,38 +199,48 @@ class Builder:
     def resolved(self) -> list[tuple[int, int, int]]:
         """What each slot means, as in `Name`; to be asked once all is lowered, and of inner functions before outer ones."""
         strings, number, bound, declared = self.strings, self.number, self.bound, self.declared
+        keys, private = self.keys, self.private
         beyond = {read[1] for read in self.beyond.values()} if self.beyond else ()
         found = []
         for slot, name in enumerate(self.names):
-            text, key = strings.setdefault(name, len(strings)), self.keys[slot]
-            if slot in bound and (not declared or key not in declared or slot in self.private):
+            text, key = strings.setdefault(name, len(strings)), name
+            if keys:
+                key = keys.get(slot, name)
+            if slot in bound and (not declared or key not in declared or slot in private):
                 found.append((text, number, slot))
             elif declared and declared.get(key) == GLOBAL and slot not in beyond:
                 found.append((text, *self._top(key)))
+            elif key == "__class__" and slot in beyond:
+                found.append((text, number, self._cell()))
             else:
-                found.append((text, *self._around(key, slot in beyond)))
+                found.append((text, *self._around(key)))
         return found
 
-    def _around(self, key: str, beyond: bool) -> tuple[int, int]:
+    def _around(self, key: str) -> tuple[int, int]:
         """The function around it that binds a name, and its slot there."""
-        if beyond and key == "__class__":
-            return self.number, self._cell()
-        f: Builder = self
-        while (around := f.parent) is not None:
-            if f.visible and key in f.visible:
-                return around.number, f.visible[key][1]
-            if around.kind & KIND == CLASS:
-                if key == "__class__":
-                    return around.number, around._cell()
-            elif around.parent is not None:
-                way = around.declared.get(key)
-                if way == GLOBAL:
-                    break
-                read = around.slots.get(key)
-                if read is not None and read[1] in around.bound and way is None:
-                    return around.number, read[1]
-            f = around
-        return self._top(key)
+        around = self.parent
+        if around is None:
+            return self._top(key)
+        if self.visible and key in self.visible:
+            return around.number, self.visible[key][1]
+        found = around.seen.get(key)
+        if found is None:
+            found = around.seen[key] = around._inside(key)
+        return found
+
+    def _inside(self, key: str) -> tuple[int, int]:
+        """What a name means in the functions that stand in it: the function that binds it, and its slot there."""
+        if self.kind & KIND == CLASS:
+            if key == "__class__":
+                return self.number, self._cell()
+        elif self.parent is not None:
+            way = self.declared.get(key)
+            if way == GLOBAL:
+                return self._top(key)
+            read = self.slots.get(key)
+            if read is not None and read[1] in self.bound and way is None:
+                return self.number, read[1]
+        return self._around(key)
 
     def _top(self, key: str) -> tuple[int, int]:
         module = self.file.functions[0]

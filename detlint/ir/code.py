@@ -15,7 +15,7 @@ from detlint.ir.body import UNKNOWN, VALUES, Binding, Call
 from detlint.ir.function import Function
 from detlint.ir.mentions import mentioned
 from detlint.ir.records import FileIR
-from detlint.ir.storage import Span, last_lines
+from detlint.ir.spans import Span, last_lines
 
 __all__ = ["UNKNOWN", "VALUES", "Binding", "Call", "Code", "Function", "Span"]
 

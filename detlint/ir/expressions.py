@@ -11,20 +11,20 @@ from detlint.ir.builder import Builder, Shadowed
 from detlint.ir.operators import BINARY, COMPARISONS, UNARY
 from detlint.ir.records import CLASS, EITHER, GENERATOR, KEYWORD, KIND, LAMBDA, OTHERS, POSITIONAL, REST
 
-ATTR, ITEM, CALL = op.ATTR, op.ITEM, op.CALL
+ATTR, ITEM, CALL, STORE = op.ATTR, op.ITEM, op.CALL, op.STORE
 
 
 def name(f: Builder, node: ast.Name) -> int:
     ops = f.ops
     ops.append(f.slots.get(node.id) or f.first(node.id))
-    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+    f.nodes.append(node)
     return len(ops) - 1
 
 
 def constant(f: Builder, node: ast.Constant) -> int:
     value, ops = node.value, f.ops
     ops.append((f.constants.get(value) if value.__class__ is str else None) or f.file.constant(value))
-    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+    f.nodes.append(node)
     return len(ops) - 1
 
 
@@ -33,7 +33,7 @@ def attribute(f: Builder, node: ast.Attribute) -> int:
     value = LOWER[inner.__class__](f, inner)
     ops, strings = f.ops, f.strings
     ops.append((ATTR, value, strings.setdefault(node.attr, len(strings))))
-    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+    f.nodes.append(node)
     return len(ops) - 1
 
 
@@ -44,7 +44,7 @@ def item(f: Builder, node: ast.Subscript) -> int:
     place = LOWER[index.__class__](f, index)
     ops = f.ops
     ops.append((ITEM, value, place))
-    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+    f.nodes.append(node)
     return len(ops) - 1
 
 
@@ -70,7 +70,7 @@ def call(f: Builder, node: ast.Call) -> int:
     arguments(f, node.args, node.keywords, found)
     ops = f.ops
     ops.append(tuple(found))
-    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+    f.nodes.append(node)
     return len(ops) - 1
 
 
@@ -80,11 +80,11 @@ def binary(f: Builder, node: ast.BinOp) -> int:
     while left.__class__ is ast.BinOp:
         spine.append(left)
         left = left.left
-    value = LOWER[left.__class__](f, left)
+    value, strings = LOWER[left.__class__](f, left), f.strings
     for part in reversed(spine):
-        other = part.right
+        other, word = part.right, BINARY[part.op.__class__]
         right = LOWER[other.__class__](f, other)
-        value = f.put((op.BINARY, f.file.string(BINARY[part.op.__class__]), value, right), part)
+        value = f.put((op.BINARY, strings.setdefault(word, len(strings)), value, right), part)
     return value
 
 
@@ -232,7 +232,7 @@ def function(f: Builder, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lamb
         f.put((op.END,), node)
     else:
         f.ops.pop()
-        del f.places[-4:]
+        f.nodes.pop()
     f.restore(before)
     return made
 
@@ -316,12 +316,12 @@ _COLLECTS: Final = {ast.ListComp: "list", ast.SetComp: "set", ast.DictComp: "dic
 
 
 def store_name(f: Builder, node: ast.Name, value: int) -> None:
-    slot = (f.slots.get(node.id) or f.first(node.id))[1]
+    _, slot = f.slots.get(node.id) or f.first(node.id)
     f.bound.add(slot)
     if f.declared:
         f.bind(node.id)
-    f.ops.append((op.STORE, slot, value))
-    f.places.extend((node.lineno, node.col_offset, node.end_lineno, node.end_col_offset))
+    f.ops.append((STORE, slot, value))
+    f.nodes.append(node)
 
 
 def store_attribute(f: Builder, node: ast.Attribute, value: int) -> None:

@@ -16,6 +16,9 @@ SHELL: Final = (
 )  # fmt: skip
 """Of what is no shell of Unix, plain commands are understood."""
 YAML: Final = (".yaml", ".yml")
+JSON: Final = ".json"
+MOST_OF_JSON: Final = 1 << 15
+"""How many bytes a JSON file of settings has: what is longer is data."""
 INI: Final = (".ini", ".cfg", ".conf", ".properties")
 UNREAD: Final = (".gin", ".json5", ".jsonc", ".jsonnet", ".j2", ".tmpl", ".template", ".example")
 """Settings whose grammar nothing here knows: only their words are."""
@@ -66,8 +69,8 @@ def is_launch(path: str) -> bool:
 
 
 def is_settings(path: str) -> bool:
-    """Whether a file is none of code: YAML, or a launch text."""
-    return path.endswith(YAML) or is_launch(path)
+    """Whether a file is none of code: YAML, JSON, or a launch text."""
+    return path.endswith((*YAML, JSON)) or is_launch(path)
 
 
 def lower(name: str, data: bytes) -> LaunchText:

@@ -28,8 +28,9 @@ from detlint.ir.records import (
     Header,
     Import,
 )
+from detlint.ir.spans import encoded_spans
 from detlint.ir.statements import block
-from detlint.ir.storage import encoded_body, encoded_ops, encoded_spans
+from detlint.ir.storage import encoded_body, encoded_ops
 
 
 def lower(tree: ast.Module) -> FileIR:
@@ -66,7 +67,7 @@ def _lowered(tree: ast.Module) -> FileIR:
         exports,
         classes,
         tuple(encoded_body(found, own.ops) for found, own in zip(names, done, strict=True)),
-        encoded_spans([own.places for own in done], file.places),
+        tuple(own.spans for own in done),
     )
     functions.clear()  # they lead to the file, and it to them: nothing would ever free either while garbage isn't looked for
     return made
@@ -75,9 +76,8 @@ def _lowered(tree: ast.Module) -> FileIR:
 class _Done(NamedTuple):
     """What is kept of the ops of a function. They are let go of at once: memory that was used a moment ago is the fastest."""
 
-    places: int
-    """How many."""
     ops: msgspec.Raw
+    spans: bytes
     methods: list[tuple[int, int]]
     """Of a class: the slots that it stores functions in, and these."""
 
@@ -92,8 +92,8 @@ def _done(f: Builder) -> _Done:
     if f.kind == CLASS:
         stored = [part for part in ops if part[0] == op.STORE]
         methods = [(slot, ops[made][1]) for _, slot, made in stored if ops[made][0] == op.FUNCTION]
-    f.places += f.given
-    done = _Done(len(ops) + len(f.given) // 4, encoded_ops(ops), methods)
+    done = _Done(encoded_ops(ops), encoded_spans(f.nodes + f.given), methods)
+    f.nodes.clear()
     if f.kind != MODULE:
         ops.clear()
     return done

@@ -125,5 +125,5 @@ class FileIR(msgspec.Struct, frozen=True, array_like=True, gc=False):
     classes: tuple[Class, ...]
     bodies: tuple[msgspec.Raw, ...]
     """Of each function its `FnIR`: ask `body_of`."""
-    spans: bytes
-    """Where ops stand: ask `spans_of`."""
+    spans: tuple[bytes, ...]
+    """Of each function where its ops stand: ask `spans_of`."""

@@ -134,9 +134,16 @@ class _Yaml:
 def of_json(text: str) -> list[Setting] | None:
     """The document of a JSON file; None where it is none."""
     try:
-        return [_of_data(json.loads(text))]
+        found = [_of_data(json.loads(text))]
     except (ValueError, RecursionError):
         return None
+    placed = of_yaml(as_yaml(text.encode("utf-8", "replace")).decode())
+    return placed if placed is not None and len(placed) == 1 else found
+
+
+def as_yaml(text: bytes) -> bytes:
+    """A text of JSON as YAML has it: that knows no tabs between things."""
+    return text.replace(b"\t", b" ")
 
 
 def of_toml(text: str) -> list[Setting] | None:

@@ -37,7 +37,7 @@ def assign(f: Builder, node: ast.Assign) -> None:
 def of_statement(f: Builder, node: ast.stmt) -> None:
     """What sets an attribute or item has the place of its statement."""
     if f.ops[-1][0] in (op.SET_ATTR, op.SET_ITEM):
-        f.places[-4:] = node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+        f.nodes[-1] = node
 
 
 def augment(f: Builder, node: ast.AugAssign) -> None:

@@ -16,7 +16,7 @@ from detlint.facts.model import Const
 from detlint.files import beginning
 from detlint.folders import is_folder
 from detlint.ir.commands import Script
-from detlint.ir.launch_texts import LaunchText, kind_of, lower
+from detlint.ir.launch_texts import MOST_OF_JSON, LaunchText, kind_of, lower
 from detlint.model.chosen import UNKNOWN, Chosen, Read, chosen, literals
 from detlint.model.commands import is_known, started
 from detlint.model.devices import Starts
@@ -29,8 +29,6 @@ MOST_FOLDERS: Final = 1_000
 MOST_DOCUMENTS: Final = 300
 MOST_LAUNCHES: Final = 1_000
 """Launch texts in which commands are looked for together."""
-MOST_SETTINGS: Final = 1 << 15
-"""How many bytes a JSON file of settings has: what is longer is data."""
 MOST_READ: Final = 1 << 17
 """How many bytes a launch text has: what is longer is data."""
 MOST_OF_NOTEBOOKS: Final = 1 << 25
@@ -71,7 +69,7 @@ class _Files(NamedTuple):
     @property
     def read(self) -> list[str]:
         """The documents that are read."""
-        return [path for path, status in self.documents if status.size <= MOST_SETTINGS or not path.endswith(".json")]
+        return [path for path, status in self.documents if status.size <= MOST_OF_JSON or not path.endswith(".json")]
 
 
 class Documents:

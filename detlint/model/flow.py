@@ -9,7 +9,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.flow import Guard
 from detlint.ir.places import Test
-from detlint.model.truth import denied
+from detlint.ir.tests import denied
 
 _ARMS = frozenset({op.IF, op.ELSE})
 

@@ -11,7 +11,7 @@ from typing import Final
 from detlint import counters, marks
 from detlint.db import Database
 from detlint.ir.code import Code
-from detlint.ir.launch_texts import is_launch
+from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words, hash_of
 from detlint.ir.yaml_text import is_yaml
 from detlint.marks import Noted
@@ -61,6 +61,10 @@ class Index:
     def yaml(self, path: str) -> bytes | None:
         """The bytes of a YAML file; None for any other, and for one that can't be read."""
         return counters.looked_through(self._bytes(path)) if is_yaml(path) else None
+
+    def settings(self, path: str) -> bytes | None:
+        """The bytes of a file of settings, or of a launch text; None for code, and for what can't be read."""
+        return self._bytes(path) if is_settings(path) else None
 
     def saying(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that have a name, in order, found one by one."""
@@ -133,7 +137,7 @@ class Index:
 
     def _span(self, folder: str) -> range:
         """The numbers of the files below a folder, in the order of their paths."""
-        self._sorted = self._sorted or sorted(path for path in self._paths if not is_launch(path))
+        self._sorted = self._sorted or sorted(path for path in self._paths if not is_settings(path) or is_yaml(path))
         prefix = folder.rstrip(os.sep) + os.sep if folder else ""
         end = bisect_left(self._sorted, prefix[:-1] + chr(ord(os.sep) + 1)) if prefix else len(self._sorted)
         return range(bisect_left(self._sorted, prefix), end)

@@ -5,6 +5,7 @@ A text is judged by itself: what it only gets from a file that it reads (`source
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
@@ -14,7 +15,8 @@ from detlint.catalog import Catalog
 from detlint.facts.model import ENCODER, Arg, Body, Const, Detail, Facts, Function, Ref, Site, Span, decode_body
 from detlint.ir import docker, make, shell
 from detlint.ir.commands import Assignment, Script
-from detlint.ir.launch_texts import kind_of, lower
+from detlint.ir.launch_texts import JSON, kind_of, lower
+from detlint.ir.settings import as_yaml
 from detlint.ir.yaml_text import is_yaml
 from detlint.model import yaml_facts
 from detlint.model.commands import Given, Started, gone_through, is_known
@@ -90,6 +92,8 @@ def read(path: str, data: bytes, module: str, catalog: Catalog) -> Facts:
         module: what to call it.
     """
     name = path.replace("\\", "/").rpartition("/")[2]
+    if path.endswith(JSON):
+        return _of_json(data, module, catalog)
     if is_yaml(path):
         facts = yaml_facts.read(data, module, catalog)
         return added(facts, name, data, catalog) if facts.problem is None else facts
@@ -103,6 +107,16 @@ def read(path: str, data: bytes, module: str, catalog: Catalog) -> Facts:
     return structs.replace(found, directives=directives(name, data))
 
 
+def _of_json(data: bytes, module: str, catalog: Catalog) -> Facts:
+    """The facts of a file of JSON, which YAML has, too; of what is no JSON after all, nothing."""
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return Facts(module)
+    facts = yaml_facts.read(as_yaml(data), module, catalog)
+    return facts if facts.problem is None else Facts(module)
+
+
 def added(facts: Facts, name: str, data: bytes, catalog: Catalog) -> Facts:
     """The facts of a file, and the sites of what it gives processes."""
     telling = (*catalog.environment, *(command.partition(".")[0] for command in catalog.commands))
@@ -111,7 +125,7 @@ def added(facts: Facts, name: str, data: bytes, catalog: Catalog) -> Facts:
         return facts
     words = {_OF[target] for site in sites for target in _targets(site, catalog)} - {""}
     before = decode_body(facts).sites
-    body = Body((*before, *sites), ((),), (Detail(),))
+    body = Body((*before, *sites), decode_body(facts).steps or ((),), (Detail(),))
     return structs.replace(facts, mentions=tuple(sorted({*facts.mentions, *words})), body=Raw(ENCODER.encode(body)))
 
 

@@ -10,7 +10,7 @@ circle (names, values, their members), and the parts that it asks have files of 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import Catalog
 from detlint.db import Database
@@ -42,6 +42,9 @@ from detlint.model.modules import Modules
 from detlint.model.results import Results
 from detlint.model.stars import Stars
 from detlint.model.types import Types
+
+if TYPE_CHECKING:
+    from detlint.model.loaded import Loaded
 
 DEEPEST: Final = 24
 """One lookup may lead so often to the next."""
@@ -85,6 +88,8 @@ class Resolver(Files):
         self.classes = Inheritance(self)
         self.kinds = Kinds(self)
         self.types = Types(self)
+        self.loaded: Loaded | None = None
+        """Knows what files of settings say."""
         self.busy: set[object] = set()
         """What is being looked up, by whichever part: what is asked for again meanwhile isn't known."""
         self._names: dict[tuple[str | int, str], Value | None] = {}

@@ -28,10 +28,12 @@ _PUTS: Final = frozenset({"sys.path.append", "sys.path.extend", "sys.path.insert
 _PATH: Final = "sys.path"
 _SAME: Final = frozenset({
     "str", "list", "tuple", "sorted", "reversed", "set", "os.fspath", "os.path.abspath", "os.path.expanduser", "os.path.normpath",
-    "os.path.realpath",
+    "os.path.realpath", "open", "io.open", "codecs.open",
 })  # fmt: skip
 """What gives what it gets, spelled otherwise or in another order."""
-_SAME_METHODS: Final = frozenset({"absolute", "as_posix", "expanduser", "resolve"})
+_SAME_METHODS: Final = frozenset(
+    {"absolute", "as_posix", "expanduser", "open", "read", "read_bytes", "read_text", "resolve"}
+)
 _JOINS: Final = frozenset({"os.path.join", "pathlib.Path", "pathlib.PurePath", "pathlib.PosixPath"})
 _HERE: Final = frozenset({"os.getcwd", "pathlib.Path.cwd"})
 _NAMES: Final = {
@@ -75,6 +77,19 @@ NOTHING: Final = Puts()
 def put_on_path(code: Code) -> Puts:
     """What a file puts on the path."""
     return _Reader(code, {"sys", "path"}.issubset(code.strings) or "addsitedir" in code.strings).puts()
+
+
+def paths(code: Code, function: Function, at: int, given: Given) -> list[str]:
+    """The paths that a value of a function may be, or those of the files that it may be opened from, from the folder of its own file.
+
+    Args:
+        given: what the function's parameters are.
+    """
+    found = _Reader(code, False)._values(function, at, given)
+    return [
+        posixpath.normpath(f"{FILE}/../{each}" if each[:1] != "/" and not each.startswith(FILE) else each)
+        for each in _texts(found)
+    ]
 
 
 def filled(pattern: str, arguments: Sequence[Iterable[str]], folder: str) -> Iterator[str]:
@@ -256,6 +271,8 @@ class _Reader:
         if code in (op.TEXT, op.FORMAT):
             parts = operation[1:] if code == op.TEXT else operation[1:2]
             return _each("".join, [self._values(function, part, given) for part in parts])
+        if code == op.WITH:
+            return self._values(function, operation[1], given)
         if code == op.ITEM:
             return self._item(function, operation, given)
         return self._called(function, at, given) if code == op.CALL else ()

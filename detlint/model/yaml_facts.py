@@ -51,6 +51,8 @@ from detlint.ir.yaml_text import decoded, lines_of
 from detlint.sources.directives import Directive, may_hold, of_comment
 from detlint.sources.parse import Problem
 
+REFERENCE: Final = "!ref"
+"""The tag of what stands for another key's value (`!ref <seed>`)."""
 _BEHIND_TAGS: Final = frozenset(b" \t\r\f\v,]}")
 """What a tag ends before."""
 _TEMPLATE: Final = ("{{", "{%", "<%")
@@ -166,12 +168,16 @@ class _Reader:
         self.builds: set[str] = set()
         self.known: dict[int, Pairs] = {}
         """The keys of mappings, by identity."""
+        self.named: dict[str, yaml.Node] = {}
+        """What the keys at the top of the document have."""
         self.values: dict[int, Value | None] = {}
         """What nodes are, by identity: one that aliases lead to is one thing."""
 
     def file(self, documents: list[yaml.Node]) -> Facts:
         for document in documents:
             nodes = [*nodes_of(document)]
+            top = self.pairs(document) if isinstance(document, yaml.MappingNode) else {}
+            self.named = {name: value for name, (_, value) in top.items()}
             for kind in self.catalog.settings_files:
                 if isinstance(document, yaml.MappingNode) and self.is_of(kind, nodes):
                     self.settings(kind, document)
@@ -183,7 +189,8 @@ class _Reader:
         scalars = (
             node.value for document in documents for node in nodes_of(document) if isinstance(node, yaml.ScalarNode)
         )
-        body = Body(tuple(self.sites), ((),), (Detail(),))
+        called = tuple(number for number, site in enumerate(self.sites) if site.kind in ("call", "registry"))
+        body = Body(tuple(self.sites), (called,), (Detail(),))
         return Facts(
             self.module,
             imports=tuple(sorted(self.imports)),
@@ -247,6 +254,8 @@ class _Reader:
         factory = self.factory(node)
         if factory is not None:
             return self.built(factory, node)
+        if isinstance(node, yaml.ScalarNode) and node.tag == REFERENCE:
+            return self.value(self.named[name]) if (name := node.value.strip("<>")) in self.named else None
         if isinstance(node, yaml.ScalarNode):
             return scalar(node)
         if len(node.value) > LONGEST_DISPLAY or not node.tag.startswith(TAG):

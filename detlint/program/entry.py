@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from detlint.facts.model import Branch, Function, Ref, Span, Step, Value, sites
+from detlint.model.launched import Started
 from detlint.model.module import Module
 
 
@@ -19,6 +20,8 @@ class EntryPoint(msgspec.Struct, frozen=True):
     kind: str
     called: str = ""
     """The object that it calls after its steps, by name in the file: a group of commands, an application."""
+    started: Started = Started()
+    """What starts it."""
 
 
 def entry_points(module: Module, declared: Iterable[str] = ()) -> list[EntryPoint]:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from detlint.domains.constant import Evaluator
 from detlint.facts.model import Const, Either, Expression, Instance, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import Function
-from detlint.model.truth import Truth, comparison, denied
+from detlint.ir.tests import comparison, denied
 from detlint.program.values import Frame, Values
 
 Attribute = Callable[[str], Value | None]
@@ -43,7 +44,7 @@ class Kept:
             chosen = self._literal(Param(value.by), depth)
             return self._literal(value.options[0 if chosen.value else 1], depth) if chosen is not None else None
         if isinstance(value, Expression) and depth < DEEPEST and (test := _parsed(value.text)) is not None:
-            holds = Truth(partial(self._leaf, value, depth + 1)).of(*test)
+            holds = Evaluator(partial(self._leaf, value, depth + 1)).of(*test)
             return Const(holds) if holds is not None else None
         return value if isinstance(value, Const) else None
 

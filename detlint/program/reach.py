@@ -123,6 +123,8 @@ class Reach(msgspec.Struct):
     """What one entry point does, all paths together."""
 
     entry: EntryPoint
+    by_launch: bool = False
+    """Whether other launches of the same script come to something else."""
     unseeded: dict[str, Draws] = {}
     unlikely: dict[str, Draws] = {}
     """Draws before any other, to which nothing comes, as the program calls it and its files of settings are."""
@@ -198,6 +200,14 @@ class Reach(msgspec.Struct):
     def files(self) -> set[str]:
         """The files that the run comes to, that of the entry point too."""
         return {self.entry.module.path, *self.visited, *self.imported}
+
+    def differs(self, other: Reach) -> bool:
+        """Whether another run from the same entry point comes to something else."""
+
+        def come_to(one: Reach) -> tuple[object, ...]:
+            return one.held, one.unseeded.keys(), one.optional.keys(), one.offered.keys(), one.switches.keys()
+
+        return come_to(self) != come_to(other)
 
     def outcome(self) -> Outcome:
         """What the run comes to."""

@@ -7,6 +7,7 @@ it is also told where it stands, because that is the place that a reader would c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -103,6 +104,8 @@ CLOSED: Final = "closed"
 """What the parameters of a function, by its file and name, were given in the innermost call of it."""
 ANY: Final = "any"
 """Whether its function was given anything."""
+SCRIPT: Final = "script"
+"""The file that was started."""
 ABSENT: Final = Origin(None, None, True)
 """Stands for a parameter that nothing was given for."""
 Question = tuple[str, Any]
@@ -143,13 +146,15 @@ class Values:
         self.open = open_
         self.optional = optional
         self.watch: Watch | None = None
+        self.script = ""
+        """The file that was started."""
         self.depth = 0
         self.handed: dict[str, Origin] = {}
         """What the constructors of the program's classes were handed, by class and parameter."""
         self.names = set[str]()
         """The names under which the registries keep something that the run has come by."""
         self.assigned: dict[str, Origin] = {}
-        """Options of the command line that the run has set anew, by name."""
+        """Options of the command line that its launch gives, or that the run has set anew, by name."""
 
     def note(self, kind: str, of: object, answer: _T) -> _T:
         """Note what is asked; the answer."""
@@ -175,6 +180,8 @@ class Values:
             return self._handed_to(of)
         if kind == NAMED:
             return of in self.names
+        if kind == SCRIPT:
+            return self.script
         if kind == ANY:
             return bool(frame.given)
         assert kind == CLOSED, kind
@@ -226,6 +233,9 @@ class Values:
             detail = frame.module.detail(function)
             option = detail.options.get(value.name)
             if option is not None:
+                anew = self.note(ASSIGNED, value.name, self.assigned.get(value.name))
+                if anew is not None:
+                    return anew
                 inside = Frame(frame.module, function)
                 return Origin(self.look(inside, option.default).value, Spot(frame.module, option.span))
             parameter = next((p for p in detail.parameters if p.name == value.name), None)
@@ -235,7 +245,15 @@ class Values:
                 span = parameter.span
                 default = self.look(Frame(frame.module, frame.module.facts.functions[0]), parameter.default)
                 return Origin(default.value, Spot(frame.module, span) if span is not None else default.default)
-        return Origin(Param(value.name))
+        return Origin(self._handed(frame, value.name) or Param(value.name))
+
+    def _handed(self, frame: Frame, parameter: str) -> Value | None:
+        """The table of settings that a decorator hands the first parameter of a function that is called without any."""
+        loaded, first = self.resolver.loaded, next((p.name for p in frame.module.taken(frame.function)), "")
+        if loaded is None or parameter != first or not loaded.hands(frame.module, frame.function.name):
+            return None
+        script = self.note(SCRIPT, None, self.script)
+        return loaded.handed_to(frame.module, frame.function.name, script)
 
     def given(self, frame: Frame, name: str) -> Origin | None:
         """What a call gave a parameter; None where it gave nothing."""
@@ -264,6 +282,8 @@ class Values:
             parts = [Const(str(each).replace(":", ".").rpartition(".")[::2][number]) for each in said]
             return whole._replace(value=join(parts) if len(parts) == len(options(whole.value)) else None)
         base = self.look(frame, value.base)
+        if (in_file := self.said(base.value, value.attr)) is not None:
+            return in_file
         if isinstance(value.base, Ref) and is_collection(base.value):
             return Origin(self.resolver.normal(frame.module.path, value))
         if base.value is None:
@@ -288,6 +308,29 @@ class Values:
             )
             return Origin(made.value, spot or made.default)
         return Origin(found, spot if spot is not None else base.default)
+
+    def said(self, table: Value | None, key: str) -> Origin | None:
+        """What a file of settings says under a key of a table of it, and where."""
+        loaded = self.resolver.loaded
+        said = loaded.under(table, key) if loaded is not None else None
+        home = self.resolver.module(said.path) if said is not None else None
+        return Origin(said.value, Spot(home, said.span)) if said is not None and home is not None else None
+
+    def _table(self, frame: Frame, value: Result) -> Origin | None:
+        """The table of a file that a call reads; None where it isn't known to be one."""
+        target = self.resolver.normal(frame.module.path, value.of) if value.site >= 0 else None
+        if (
+            self.resolver.loaded is None
+            or not isinstance(target, Ref)
+            or target.name not in self.resolver.catalog.reading
+        ):
+            return None
+        held = {name: origin.value for name in frame.given if (origin := self.given(frame, name)) is not None}
+        texts = {name: one.value for name, one in held.items() if isinstance(one, Const)}
+        given = {name: text for name, text in texts.items() if isinstance(text, str)}
+        read = partial(self.resolver.loaded.read_by, frame.module, frame.module.sites[value.site], target.name, given)
+        table = read("") or read(self.note(SCRIPT, None, self.script))
+        return Origin(table) if table is not None else None
 
     def _made(self, kind: str, attr: str) -> Origin | None:
         """What the constructor of a class keeps as an attribute, with what it was handed."""
@@ -342,6 +385,8 @@ class Values:
         return next(found, None) or self.optional(attr)
 
     def _result(self, frame: Frame, value: Result) -> Origin:
+        if (read := self._table(frame, value)) is not None:
+            return read
         if isinstance(value.of, Member) and value.of.attr == "get":
             entries = definitions(self.look(frame, value.of.base).value)
             if entries is not None:

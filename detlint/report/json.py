@@ -42,6 +42,7 @@ def _row(finding: Finding, view: View) -> dict[str, Any]:
         "location": _location(start),
         "end_location": _location(end),
         "severity": finding.severity,
+        "certainty": finding.certainty,
         "family": finding.family,
         "target": list(finding.targets),
         "remedy": finding.remedy,

@@ -87,8 +87,9 @@ def _result(view: View, finding: Finding, index: int, fingerprint: str) -> dict[
     fix, replaced = view.fix(finding), view.replaced_in_files(finding)
     if fix is not None and replaced:
         result["fixes"] = [_fix(view, fix, replaced)]
+    result["properties"] = {"certainty": finding.certainty}
     if finding.targets:
-        result["properties"] = {"targets": [*finding.targets]}
+        result["properties"]["targets"] = [*finding.targets]
     return result
 
 

@@ -18,9 +18,11 @@ from detlint.visible import visible
 COLOURS: Final = {"error": "red", "warning": "yellow", "note": "cyan"}
 SWITCHED: Final = frozenset({"DET402", "DET406"})
 """One switch answers them all: they are shown once, with where else they stand."""
-FEWEST_SWITCHED: Final = 4
-FEWEST_ALIKE: Final = 8
-"""So many findings in the same words, none with a path of its own, are shown once too."""
+FEWEST: Final = 4
+"""So many findings in the same words, none with a path of its own, are shown once too; of those about whole runs it is the cause that
+counts, wherever they start."""
+OF_RUNS: Final = 6
+"""The family of what whole runs are told."""
 MOST_FILES: Final = 8
 WIDEST: Final = 160
 
@@ -34,8 +36,8 @@ def lines(view: View) -> Iterator[str]:
         alike.setdefault(_kind(finding), []).append(finding)
     for finding in visible:
         others = alike[_kind(finding)]
-        fewest = FEWEST_SWITCHED if finding.code in SWITCHED else FEWEST_ALIKE
-        if len(others) < fewest or finding.steps:
+        own_path = finding.steps and finding.family != OF_RUNS
+        if len(others) < FEWEST or own_path or not view.fold:
             yield from _paragraph(finding, [], sources)
         elif finding is others[0]:
             yield from _paragraph(finding, others[1:], sources)
@@ -44,7 +46,10 @@ def lines(view: View) -> Iterator[str]:
 
 def _kind(finding: Finding) -> tuple[str, str]:
     """What findings have in common that are shown as one."""
-    return finding.code, "" if finding.code in SWITCHED else f"{finding.message}\n{finding.remedy}{finding.severity}"
+    if finding.code in SWITCHED:
+        return finding.code, ""
+    message = finding.message.partition(";")[0] if finding.family == OF_RUNS else finding.message
+    return finding.code, f"{message}\n{finding.remedy}{finding.severity}"
 
 
 def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Iterator[str]:
@@ -96,7 +101,8 @@ def _elsewhere(folded: list[Finding], mark: str, sources: Sources) -> Iterator[s
     """Where else the same rule was found, file by file."""
     files = Counter(finding.path for finding in folded)
     why = "which the same switch answers" if folded[0].code in SWITCHED else "in the same words"
-    yield f"{mark} {click.style('also', bold=True)}: {len(folded)} more, {why}; --output-format concise lists them"
+    why = "for the same cause" if folded[0].family == OF_RUNS else why
+    yield f"{mark} {click.style('also', bold=True)}: {len(folded)} more, {why}; --no-fold lists them"
     for path, count in files.most_common(MOST_FILES):
         cells = sources.cells.get(path, ())
         lines = [line_in(cells, finding.span.line) for finding in folded if finding.path == path]

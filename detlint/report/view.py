@@ -37,12 +37,14 @@ class View:
         config: its settings, and the project's root.
         catalog: the rules.
         cache: where facts are kept; None: nowhere.
+        fold: whether text shows findings of one cause once.
     """
 
     report: Report
     config: Config
     catalog: Catalog
     cache: Path | None = None
+    fold: bool = True
 
     @cached_property
     def show_notes(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Final
 
 from detlint.catalog import Entry
 from detlint.checks.finding import Finding, Step
+from detlint.checks.levels import as_note
 from detlint.checks.match import Match
 from detlint.checks.seeds import written
 from detlint.checks.suppress import suppress
@@ -93,7 +94,7 @@ class Verdicts:
         if chosen is not None:
             reasons.append(f"{chosen}: the configuration's `severity` says so")
         if original := self.inspection.original(finding):
-            finding = finding.with_severity("note")
+            finding = as_note(finding)
             reasons.append(f"note: the file is a copy of {shown(original)}, where it is told")
         hidden = self._hidden(finding)
         if hidden:
@@ -109,7 +110,8 @@ class Verdicts:
             for match in self.engine.verdicts.matches(self.module, index):
                 if match.entry.rule == finding.code and self.module.sites[index].span == finding.span:
                     yield from (
-                        f"{s}: {why}" for s, why in self.engine.verdicts.of(self.module, index, match, self.runs)
+                        f"{found.severity}, {found.certainty}: {why}" if found is not None else why
+                        for found, why in self.engine.verdicts.of(self.module, index, match, self.runs)
                     )
                     return
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from detlint.catalog import Catalog, Entry
 from detlint.runtime.options import Options
+from detlint.runtime.own_seeds import OwnSeeds
 from detlint.runtime.places import importing, place
 from detlint.runtime.report import Report
 
@@ -43,6 +44,7 @@ class Context:
         self.report = report
         self.active = False
         """Set by `begin` and `end`."""
+        self.own = OwnSeeds()
         self._seeds: dict[str, int] = {}
         """What has been seeded, and how often."""
 
@@ -58,12 +60,12 @@ class Context:
     def seed(self, api: str, origin: str) -> int:
         """The next of the seeds for what has none of its own, by the API and by what calls it.
 
-        So what one part of a program does leaves the seeds of another alone. In a worker of a data loader they follow the
-        worker's own seed, or all workers would draw the same.
+        So what one part of a program does leaves the seeds of another alone; seeds that the program gives itself count. In a worker of
+        a data loader they follow the worker's own seed, or all workers would draw the same.
         """
         key = f"{api} {origin}"
         number = self._seeds[key] = self._seeds.get(key, -1) + 1
-        text = f"{self.options.seed} {_worker_seed()} {number} {key}"
+        text = f"{self.options.seed}{self.own} {_worker_seed()} {number} {key}"
         return int.from_bytes(blake2b(text.encode(), digest_size=4).digest(), "big")
 
     def done(self, entry: Entry, api: str, message: str) -> None:

@@ -9,6 +9,7 @@ import torch
 
 from detlint.runtime.arguments import Call
 from detlint.runtime.conditions import ON, hold
+from detlint.runtime.context import compiling
 from detlint.runtime.operators import Generators, device_of, on_cpu
 from detlint.runtime.plans import ACTIONS, GOES_ON, Action, Choice, Function, Plan, put, unsupported
 
@@ -58,7 +59,9 @@ def _draw_on_cpu(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
 def _default_device(call: Call) -> torch.device:
     """Where a call without a device draws: with its tensors on the CPU, else where PyTorch makes new ones."""
     tensors = any(isinstance(value, torch.Tensor) for value in (*call.args, *call.kwargs.values()))
-    return torch.device("cpu") if tensors else torch.get_default_device()
+    if tensors:
+        return torch.device("cpu")
+    return torch.empty(0).device if compiling() else torch.get_default_device()  # which no graph can have
 
 
 def _replace(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from detlint.runtime import state
+from detlint.runtime import held, state
 from detlint.runtime.choices import (
     Collectives,
     Dropout,
@@ -96,7 +95,9 @@ class Enforcement:
         self._started = 0
         self._here = threading.local()
         """`depth`: how often the current thread has started it. `modes`: what that entered."""
-        self._undo = ExitStack()
+        self._layer: held.Layer | None = None
+        self._inactive: Callable[[], None] | None = None
+        """Ends its effect on what is called, at once, whatever has still to be undone."""
         self._enter: Callable[[], Any] | None = None
         """Makes what a thread enters; None as long as PyTorch isn't imported."""
 
@@ -108,11 +109,12 @@ class Enforcement:
         """
         with self._lock:
             if self._started == 0:
-                try:
-                    self._begin()
-                except BaseException:
-                    self._end()
-                    raise
+                with held.changing():
+                    try:
+                        self._begin()
+                    except BaseException:
+                        self._end()
+                        raise
             self._started += 1
             depth = getattr(self._here, "depth", 0)
             self._here.depth = depth + 1
@@ -137,7 +139,8 @@ class Enforcement:
                 self._leave_here()
             self._started -= 1
             if self._started == 0:
-                self._end()
+                with held.changing():
+                    self._end()
 
     def __enter__(self) -> Enforcement:
         return self.start()
@@ -149,14 +152,17 @@ class Enforcement:
         """Enforce while a function runs.
 
         Raises:
-            TypeError: calling it runs nothing yet: a coroutine or a generator.
+            TypeError: calling it runs nothing yet (a coroutine or a generator), or it is a class.
         """
         import inspect
 
-        if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        later = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+        if any(asked(function) for asked in later):
             raise TypeError(
                 f"enforce can't hold while {function.__qualname__} runs: use `with enforce():` inside of it"
             )
+        if isinstance(function, type):
+            raise TypeError(f"enforce can't hold for the class {function.__qualname__}: decorate its methods")
 
         @functools.wraps(function)
         def enforced(*args: Any, **kwargs: Any) -> Any:
@@ -172,17 +178,21 @@ class Enforcement:
         from detlint.runtime.library_part import LibraryPart
 
         context = Context(self.options, known(), self.report, self._only)
-        self._undo.callback(context.end)
+        self._layer, self._inactive = held.begin(), context.end
+        undo = self._layer.undo.callback
         context.begin()
+        environment = state.Environment()
+        undo(environment.restore)
         if seeding:
-            state.note(self._undo.callback, lambda: context.active)
+            state.note(undo, lambda: context.active)
         if seeding and not self._only:
-            self._undo.callback(seed(self.options, self.report))
+            undo(seed(self.options, self.report))
+        environment.note()
         libraries = LibraryPart(context)
-        self._undo.callback(libraries.undo)
+        undo(libraries.undo)
         libraries.start()
-        counterparts = libraries.installation.counterparts
-        when_imported("torch", functools.partial(self._with_torch, context, counterparts, seeding))
+        then = functools.partial(self._with_torch, self._layer, context, libraries.installation.counterparts, seeding)
+        when_imported("torch", then)
 
     def attach(self) -> None:
         """For the rest of a process that another one started and seeded: everything but the seeds and switches."""
@@ -190,16 +200,18 @@ class Enforcement:
         self._started = self._here.depth = 1
         self._enter_here()
 
-    def _with_torch(self, context: Context, counterparts: Counterparts, seeding: bool, torch: ModuleType) -> None:
+    def _with_torch(
+        self, layer: held.Layer, context: Context, counterparts: Counterparts, seeding: bool, torch: ModuleType
+    ) -> None:
         """The part that needs PyTorch: now, or when the program imports it."""
         if not context.active:
             return
         from detlint.runtime.torch_part import TorchPart
 
         if seeding and not self._only and (undo := switch(torch, self.options, self.report)):
-            self._undo.callback(undo)
+            layer.undo.callback(undo)
         part = TorchPart(context, counterparts)
-        self._undo.callback(part.undo)
+        layer.undo.callback(part.undo)
         part.start()
         self._enter = part.interception
         if getattr(self._here, "depth", 0):
@@ -217,4 +229,8 @@ class Enforcement:
 
     def _end(self) -> None:
         self._enter = None
-        self._undo.close()
+        if self._inactive is not None:
+            self._inactive()
+        if self._layer is not None:
+            held.end(self._layer)
+        self._layer = self._inactive = None

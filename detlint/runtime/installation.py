@@ -95,8 +95,9 @@ class Installation:
     def _put(self, found: Iterable[tuple[str, Found]]) -> None:
         pairs = []
         seen: set[tuple[int, str]] = set()
-        homes: dict[int, tuple[Any, str]] = {}
-        """Of what only programs get a seed for: the module that has it, and the library, which calls it as it likes."""
+        homes: dict[int, tuple[Any, str, set[str]]] = {}
+        """Of what only programs get a seed for: the module that has it, the library, which calls it as it likes, and the other modules
+        from which programs take it."""
         for api, here in found:
             plan = plan_of(api, self._context, self._backend) if _is_new(here, seen) else None
             seen.add(_identity(here))
@@ -110,11 +111,13 @@ class Installation:
             if stand_in is not None:
                 pairs.append((here.value, stand_in))
                 if all(choice.do == "seed" for choice in plan.choices):
-                    homes[id(here.value)] = here.owner, api.partition(".")[0]
+                    others = {other.rpartition(".")[0] for other in self._homes.get(api, ())}
+                    homes[id(here.value)] = here.owner, api.partition(".")[0], others
 
         def keeps(module: ModuleType, original: Any) -> bool:
-            owner, library = homes.get(id(original), (module, ""))
-            return module is not owner and module.__name__.partition(".")[0] == library
+            owner, library, others = homes.get(id(original), (module, "", set[str]()))
+            own = module is owner or module.__name__ in others
+            return not own and module.__name__.partition(".")[0] == library
 
         self._patches.replace(pairs, keeps)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -110,6 +111,28 @@ class Layers:
             return
         for name, value in before.items():
             setattr(layer, name, value)
+
+
+class Recurrent:
+    """What recurrent layers call by whichever of their methods, `LSTM.forward` among them, which runs no hooks: without dropout."""
+
+    def __init__(self, name: str, context: Context) -> None:
+        self._api = f"torch.{name}"
+        self._context = context
+
+    def __call__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        # (input, hx, params, has_biases, num_layers, dropout, train, ...), and with `batch_sizes` behind a packed input: the rate is the
+        # only argument that is no whole number. torch 2.13, torch/nn/modules/rnn.py.
+        rate = next((place for place, value in enumerate(args) if isinstance(value, float)), None)
+        if rate is None or not args[rate] or not all(args[rate + 1 : rate + 2]):
+            return function(*args, **kwargs)
+        self._context.done(Entry(rule="DET202"), self._api, f"`{self._api}` ran with dropout=0.0")
+        return function(*args[:rate], 0.0, *args[rate + 1 :], **kwargs)
+
+
+def recurrent(context: Context) -> dict[Any, Recurrent]:
+    """What is done with each function that recurrent layers call."""
+    return {getattr(torch, name): Recurrent(name, context) for name in ("gru", "lstm", "rnn_relu", "rnn_tanh")}
 
 
 def layer_plan(kind: type, context: Context, backend: Backend) -> Plan | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import islice
 from typing import Any
 
 import torch
@@ -99,20 +100,33 @@ class Loaders:
 
 
 def _below(value: Any, depth: int) -> Iterator[Any]:
-    """An object, and what it holds: attributes, and items of lists, tuples and dictionaries. Tensors and arrays hold nothing."""
-    yield value
-    if depth == 0 or hasattr(value, "__array__") or isinstance(value, (str, bytes, type)):
-        return
-    if isinstance(value, dict):
-        held = [*value.values()]
-    elif isinstance(value, (list, tuple)):
-        held = [*value[:_MANY]] if len(value) <= _MANY else []
-    else:
-        held = [*getattr(value, "__dict__", {}).values()]
-    for item in held:
-        if not isinstance(item, (int, float, complex, type(None))):
-            yield from _below(item, depth - 1)
+    """An object, and what it holds: attributes, and items of lists, tuples and dictionaries, the nearest first, none twice. Tensors and
+    arrays hold nothing. Nothing of the program runs for it: an object is asked for what it has, not for what it would make."""
+    seen, level = set[int](), [value]
+    for _ in range(depth + 1):
+        new = {id(item): item for item in level if id(item) not in seen}
+        level = [*islice(new.values(), max(0, _MOST - len(seen)))]
+        seen.update(new)
+        yield from level
+        level = [
+            item for one in level for item in _held(one) if not isinstance(item, (int, float, complex, type(None)))
+        ]
+
+
+def _held(value: Any) -> Collection[Any]:
+    if isinstance(value, (str, bytes, type)) or hasattr(type(value), "__array__"):
+        return ()
+    if isinstance(value, (dict, list, tuple)):
+        items = value.values() if isinstance(value, dict) else value
+        return items if len(value) <= _MANY else ()
+    try:
+        attributes: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return ()
+    return attributes.values()
 
 
 _MANY = 100
-"""A longer list holds samples, not transforms."""
+"""A longer list or table holds samples, not transforms."""
+_MOST = 2_000
+"""So many objects are looked at for one loader."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -10,14 +10,13 @@ from torch import overrides
 from torch.overrides import TorchFunctionMode
 
 from detlint.runtime.context import Context
-from detlint.runtime.plans import Plan
 from detlint.runtime.resolve import find
 
 
 class Interception(TorchFunctionMode):
     """Makes the calls that have a plan as the plan says. It holds for the thread that enters it."""
 
-    def __init__(self, plans: Mapping[Any, Plan], context: Context) -> None:
+    def __init__(self, plans: Mapping[Any, Callable[..., Any]], context: Context) -> None:
         super().__init__()
         self.plans = plans
         self.context = context

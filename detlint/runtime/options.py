@@ -60,6 +60,8 @@ def options(
         ValueError: an unknown word, or a seed outside of 0 to 2**32 - 1.
         TypeError: a value of the wrong type.
     """
+    if callable(seed):
+        raise TypeError("as a decorator, enforce is written with its options: `@enforce()`")
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise TypeError(f"seed must be a whole number, not {seed!r}")
     if not 0 <= seed < 2**32:

@@ -83,6 +83,11 @@ def caller() -> str:
     return ""
 
 
+def is_own(filename: str) -> bool:
+    """Whether a file is one of this package's."""
+    return _inside(filename, _OWN)
+
+
 def _frames() -> Iterator[FrameType]:
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:

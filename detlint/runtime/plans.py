@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Final, NamedTuple, Protocol
 
 from detlint.catalog import Catalog, Deed, Entry, Recipe
@@ -81,6 +82,17 @@ class Plan:
     def seed(self) -> int:
         """The next of the seeds for what is made here."""
         return self.context.seed(self.api, origin()[1])
+
+    @cached_property
+    def _draws(self) -> frozenset[str]:
+        """The streams that it draws from where it is given no generator and no seed."""
+        catalog = self.context.catalog
+        return frozenset(stream for i in catalog.calls.get(self.api, ()) for stream in catalog.entries[i].draws)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether it draws only from streams that the program seeds itself, so that it repeats as it is."""
+        return self.context.own.fix(self._draws)
 
     def done(self, choice: Choice, message: str) -> None:
         self.context.done(choice.entry, self.api, f"`{self.api}` {message}")
@@ -253,8 +265,14 @@ def turn_off(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     return GOES_ON
 
 
-def put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
-    """Do what a text says instead."""
+def put(
+    plan: Plan,
+    choice: Choice,
+    func: Function,
+    call: Call,
+    told: str = "replaced by its deterministic counterpart",
+) -> Any:
+    """Do what a text says instead, and tell it."""
     if choice.made is None:
         return GOES_ON
     try:
@@ -262,16 +280,24 @@ def put(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     except Impossible as error:
         plan.refuse(choice, f"nothing put in its place: {error}")
         return GOES_ON
-    plan.done(choice, "replaced by its deterministic counterpart")
+    plan.done(choice, told)
     return result
 
 
 def seed(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     recipe = choice.recipe
-    if recipe is None or not recipe.seeds or not hold(choice.entry.when, call):
+    if recipe is None or not recipe.seeds:
         return GOES_ON
-    if origin()[0] == "standard":  # what Python's own modules draw, names of temporary files, ought to differ
+    if not hold(choice.entry.when, call):
+        if choice.entry.unseeds and call.gives(recipe.argument):  # left out, it would unseed: so it seeds
+            plan.context.own.note(plan.api, call.get(recipe.argument))
         return GOES_ON
+    if (
+        plan.repeats or origin()[0] == "standard"
+    ):  # what Python's own modules draw, names of temporary files, ought to differ
+        return GOES_ON
+    if choice.gives_another:
+        return put(plan, choice, func, call, "seeded by a fixed number instead")
     try:
         if carry_out(recipe, choice.made, call, plan.seed):
             plan.done(choice, f"got a seed, as `{recipe.argument}`")
@@ -294,6 +320,8 @@ def in_order(plan: Plan, choice: Choice, func: Function, call: Call) -> Any:
     if plan.context.options.loaders == "sequential" and choice.gives_another:
         return put(plan, choice, func, call)
     harmless = recipe is not None and (recipe.seeds or recipe.applicability == "safe")
+    if recipe is not None and recipe.seeds and plan.repeats:
+        return GOES_ON
     if recipe is None or not (harmless or plan.context.options.loaders == "sequential"):
         return GOES_ON
     return _ordered(plan, choice, recipe, choice.made if recipe.text else None, call)

@@ -14,7 +14,7 @@ Undo = Callable[[], None]
 
 
 def note(add: Callable[[Undo], object], active: Callable[[], bool]) -> None:
-    """Note what puts back the streams and switches of libraries, of those that come later when they come, and the environment.
+    """Note what puts back the streams and switches of libraries, of those that come later when they come.
 
     Args:
         add: gets it, in the order in which it was noted.
@@ -28,7 +28,6 @@ def note(add: Callable[[Undo], object], active: Callable[[], bool]) -> None:
 
         return act
 
-    add(_environment())
     add(_python())
     when_imported("numpy", later(_numpy))
     when_imported("torch", later(lambda torch: [_switches(torch), *_streams(torch)]))
@@ -36,17 +35,26 @@ def note(add: Callable[[Undo], object], active: Callable[[], bool]) -> None:
     when_imported("mindspore", later(_pipelines))
 
 
-def _environment() -> Undo:
-    before = dict(os.environ)
+class Environment:
+    """The variables of the process before an enforcement set some. What the program sets meanwhile is the program's, and stays."""
 
-    def undo() -> None:
-        for name in os.environ.keys() - before.keys():
-            del os.environ[name]
-        for name, value in before.items():
+    def __init__(self) -> None:
+        self._before = dict(os.environ)
+        self._set: dict[str, str] = {}
+
+    def note(self) -> None:
+        """What is set now and wasn't before, the enforcement has set."""
+        self._set = {name: value for name, value in os.environ.items() if self._before.get(name) != value}
+
+    def restore(self) -> None:
+        """Put back what was there, where nobody has written anything else since."""
+        for name, value in self._set.items():
             if os.environ.get(name) != value:
-                os.environ[name] = value
-
-    return undo
+                continue
+            if name in self._before:
+                os.environ[name] = self._before[name]
+            else:
+                del os.environ[name]
 
 
 def _python() -> Undo:

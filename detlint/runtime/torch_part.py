@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from detlint.catalog import Catalog
 from detlint.runtime.context import Context
 from detlint.runtime.counterparts import Counterparts
 from detlint.runtime.devices import Devices
 from detlint.runtime.functions import Functions
 from detlint.runtime.installation import CONSTRUCTED, Installation
-from detlint.runtime.layers import Layers
+from detlint.runtime.layers import Layers, Recurrent, recurrent
 from detlint.runtime.library_part import foreign, others
 from detlint.runtime.loaders import Loaders
 from detlint.runtime.mode import Interception, spellings
@@ -29,7 +31,7 @@ class TorchPart:
         self._patches = Patches()
         self._installation = Installation(context, self._devices, self._patches)
         self._layers = Layers(context, self._devices)
-        self._plans: dict[Any, Plan] = {}
+        self._plans: dict[Any, Plan | Recurrent] = {}
 
     def start(self) -> None:
         patched = []
@@ -40,10 +42,13 @@ class TorchPart:
             else:
                 self._plans.update(dict.fromkeys(spellings(api), plan))
         self._ask()
+        noting = self._context.own.noting("torch.manual_seed", torch.manual_seed)
+        self._patches.replace([(torch.manual_seed, noting)], lambda module, _: False)
         self._installation.start(patched)
         Functions(self._context, self._devices, self._patches).start()
         if self._context.options.dropout == "off":
             self._layers.start()
+            self._plans.update(recurrent(self._context))
         if self._context.options.loaders != "keep" or self._context.options.transforms == "off":
             Loaders(self._context, self._patches, self._counterparts).start()
         follow(self._patches, self._context, self.interception)

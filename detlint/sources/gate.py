@@ -95,7 +95,7 @@ class YamlGate:
 
     def lets(self, path: str, data: bytes) -> bool:
         """Whether a file may produce a finding; a launch text does so by what processes are given, or by a comment."""
-        return self.passes(data) if path.endswith((".yaml", ".yml")) else self._starts(data)
+        return self.passes(data) if path.endswith((".yaml", ".yml", ".json")) else self._starts(data)
 
     def _starts(self, data: bytes) -> bool:
         return any(word in data for word in self._started) or (

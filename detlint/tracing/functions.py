@@ -17,15 +17,15 @@ from detlint.tracing.tracer import Tracer, tensors_of
 
 def follow_functions(tracer: Tracer) -> Callable[[], None]:
     """Have rows written for custom autograd functions; what undoes it."""
-    own = Function.__dict__["apply"]
+    own = Function.__dict__["apply"]  # of Python, or since PyTorch 2.14 of C
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if not tracer.recording:
-            return own.__func__(cls, *args, **kwargs)
+            return own.__get__(None, cls)(*args, **kwargs)
         name = f"autograd.{cls.__name__}"
         row = tracer.begin(name, (*args, *kwargs.values()))
         row.api = tracer.writer.text(f"{cls.__module__}.{cls.__qualname__}.apply")
-        result = own.__func__(cls, *args, **kwargs)
+        result = own.__get__(None, cls)(*args, **kwargs)
         if tensors_of(result):
             tracer.finish(row, (result,))
             follow_backward(tracer, name, result)

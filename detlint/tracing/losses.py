@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from detlint.tracing.ending import enough
 from detlint.tracing.watch import Watch
 
 SUFFIX: Final = ".losses"
@@ -37,10 +39,6 @@ class Loss(msgspec.Struct, frozen=True):
     source: str = ""
     state: str = ""
     rank: int | None = None
-
-
-class Enough(SystemExit):
-    """Ends a run of which everything is known that was asked for."""
 
 
 class Recorder:
@@ -72,10 +70,10 @@ class Recorder:
         iteration = self.count if self.logged else self.steps
         loss = Loss(iteration, value, bits, source, self.state, _rank())
         with self.path.open("ab") as file:
-            file.write(msgspec.json.encode(loss) + b"\n")
+            file.write(_written(loss))
         place, self.count = self.count, self.count + 1
         if place < len(self._expected) and not same(self._expected[place], loss):
-            raise Enough(0)
+            enough()
         if self.logged or (self.steps == 0 and self.count >= _PATIENCE):
             self._end(self.count)
 
@@ -89,7 +87,7 @@ class Recorder:
 
     def _end(self, done: int) -> None:
         if self.watch.iterations and done >= self.watch.iterations:
-            raise Enough(0)
+            enough()
 
 
 current: Recorder | None = None
@@ -104,7 +102,12 @@ def begin(watch: Watch) -> None:
 
 def read(path: Path) -> list[Loss]:
     """The losses in a file; a line that broke off is left out."""
-    return [msgspec.json.decode(line, type=Loss) for line in path.read_bytes().split(b"\n")[:-1]]
+    return [msgspec.convert(json.loads(line), Loss) for line in path.read_bytes().split(b"\n")[:-1]]
+
+
+def _written(loss: Loss) -> bytes:
+    """One line of a file. Python's own JSON keeps a loss that is no number (`NaN`, `Infinity`), as runs that go wrong have."""
+    return json.dumps(msgspec.to_builtins(loss)).encode() + b"\n"
 
 
 def _rank() -> int | None:

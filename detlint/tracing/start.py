@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,11 @@ from detlint.runtime.plan import Plan
 from detlint.tracing.watch import Watch
 
 _PATIENCE: Final = 2
-"""Seconds that a program is given to end by itself, and then when it is told to."""
+"""Seconds that a program is given to end, each time that it is told to."""
+
+
+class TimedOut(Exception):
+    """A program that didn't end in time, and was ended."""
 
 
 @dataclass(frozen=True)
@@ -30,11 +36,13 @@ class Program:
         arguments: as for `python`: `script.py`, or `-m module`, and what the program gets.
         enforced: what `enforce` gets; None runs the program as it is.
         config: the configuration file that names catalogs; empty for none.
+        seconds: that a run may take; None: as long as it likes.
     """
 
     arguments: tuple[str, ...]
     enforced: Mapping[str, Any] | None = None
     config: str = ""
+    seconds: float | None = None
 
     def environment(self, watch: Watch) -> dict[str, str]:
         """The variables that it is started with.
@@ -55,14 +63,24 @@ class Program:
         return os.path.join(tempfile.gettempdir(), f"detlint-run-{os.getpid()}")
 
     def run(self, watch: Watch, output: Path) -> int:
-        """Run it to its end, with what it prints in a file; its exit code."""
+        """Run it to its end, with what it prints in a file; its exit code.
+
+        Raises:
+            TimedOut: it took longer than it may. It has ended, and what it has started with it.
+        """
         command = [sys.executable, "-u", *self.arguments]
         with output.open("wb") as file:
             variables = self.environment(msgspec.structs.replace(watch, parent=os.getpid()))
-            process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, env=variables)
+            # A group of its own, so that all that it starts can be ended with it.
+            process = subprocess.Popen(
+                command, stdout=file, stderr=subprocess.STDOUT, env=variables, start_new_session=REPLACES
+            )
             try:
-                return process.wait()
-            except BaseException:  # an interrupt, which the program has got too where a terminal sent it
+                return process.wait(self.seconds)
+            except subprocess.TimeoutExpired:
+                _end(process)
+                raise TimedOut(f"had not ended after {self.seconds:g} seconds (--timeout), and was ended") from None
+            except BaseException:  # an interrupt
                 _end(process)
                 raise
             finally:
@@ -79,10 +97,22 @@ class Program:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    for insist in (process.terminate, process.kill):
+    """Have a program end, and all that it has started: as from the keyboard first, by force at last."""
+    for insist in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) if REPLACES else (signal.SIGTERM,):
+        _tell(process, insist)
         try:
             process.wait(_PATIENCE)
-            return
+            break
         except subprocess.TimeoutExpired:
-            insist()
+            continue
+    if REPLACES:
+        _tell(process, signal.SIGKILL)  # what outlives it
     process.wait()
+
+
+def _tell(process: subprocess.Popen[bytes], what: signal.Signals) -> None:
+    if not REPLACES:
+        process.terminate()
+        return
+    with contextlib.suppress(ProcessLookupError):  # of its group, nothing is left
+        os.killpg(process.pid, what)

@@ -20,7 +20,7 @@ from detlint.tracing import losses
 from detlint.tracing.losses import Loss
 from detlint.tracing.reader import Unreadable
 from detlint.tracing.runs import NotComparable, compare_runs
-from detlint.tracing.start import Program
+from detlint.tracing.start import Program, TimedOut
 from detlint.tracing.story import Verdict, verdict
 from detlint.tracing.watch import MAIN, Watch
 
@@ -109,7 +109,10 @@ class Verifier:
         result = Verification(outcome="unknown", atol=self.atol, runs=runs)
         for number in range(1, runs + 1):
             self.tell(f"run {number} of {runs}")
-            found.append(self._run(number))
+            try:
+                found.append(self._run(number))
+            except TimedOut as error:
+                return self._unknown(result, f"run {number} {error}", number)
             result = self._judge(found, runs)
             if result.outcome not in ("equal", "close"):
                 break
@@ -152,7 +155,11 @@ class Verifier:
             watch = Watch(
                 losses=str(into), iterations=0 if self.metric else self.iterations, trace=str(folder), steps=steps
             )
-            codes.append(self.program.run(watch, into / "output.txt"))
+            try:
+                codes.append(self.program.run(watch, into / "output.txt"))
+            except TimedOut as error:
+                result.said = f"no operator can be named: the traced run {number} {error}"
+                return
         result.traces = [str(folder) for folder in folders]
         try:
             result.trace = verdict(compare_runs(*folders), *folders)

@@ -37,8 +37,8 @@ def rules(catalog: Catalog) -> Iterator[Block]:
     yield "# Rules"
     yield (
         "The first digit of a code is its family. What is *by design* is random on purpose: it is a note, a warning "
-        "where a run comes to it unseeded, and an error with `--profile align`. In tests and in code that takes no "
-        "gradients every level is one lower. At the terminal, `detlint rule CODE` prints the same pages."
+        "where a run comes to it unseeded, and an error with `--profile align`. [Levels](../levels.md) has the table of "
+        "all. At the terminal, `detlint rule CODE` prints the same pages."
     )
     for number, group in groupby(every(catalog), lambda rule: rule.family):
         members = [*group]
@@ -76,6 +76,7 @@ def options() -> Iterator[Block]:
             (["0"], ["nothing at or above `--fail-on`"]),
             (["1"], ["findings"]),
             (["2"], ["wrong use, configuration or catalog"]),
+            (["3"], ["a fault of detlint's own"]),
         ],
     )
 
