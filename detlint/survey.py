@@ -12,7 +12,8 @@ from typing import Final
 
 from detlint import run
 from detlint.catalog import Catalog
-from detlint.checks.scope import DEVICES, chosen
+from detlint.checks.scope import chosen
+from detlint.domains.hardware import DEVICES
 from detlint.facts.model import Facts
 from detlint.facts.store import with_deep_stack
 from detlint.inspect import Inspection, NotThere

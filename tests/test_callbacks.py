@@ -35,6 +35,14 @@ HERE = {
     "filter": ("", "list(filter(work, [1]))"),
     "sorted": ("", "sorted([1, 2], key=work)"),
     "sort": ("", "rows = [1, 2]\n    rows.sort(key=work)"),
+    "max": ("", "max([1, 2], key=work)"),
+    "min": ("", "min(1, 2, key=work)"),
+    "iter": ("", "list(iter(work, 1))"),
+    "sub": ("import re", 're.sub("a", work, "banana")'),
+    "sub of a pattern": ("import re", 'pattern = re.compile("a")\n    pattern.sub(repl=work, string="banana")'),
+    "groupby": ("import itertools", "list(itertools.groupby([1, 2], work))"),
+    "accumulate": ("import itertools", "list(itertools.accumulate([1, 2], work))"),
+    "nlargest": ("import heapq", "heapq.nlargest(1, [1, 2], key=work)"),
     "reduce": ("import functools", "functools.reduce(work, [1, 2])"),
     "partial": ("import functools", "functools.partial(work, 1)()"),
     "lru_cache": ("import functools", "functools.lru_cache(work)(1)"),
@@ -113,6 +121,12 @@ ELSEWHERE = {
 LATER = {
     "hook": ("from torch import nn", "layer = nn.Linear(1, 1)\n    layer.register_forward_hook(work)\n    layer(1)"),
     "transform": ("from torchvision import transforms", "print(transforms.Lambda(work)(1))"),
+    "transforms": ("from torchvision.transforms import Compose", "print(Compose([int, work])(1))"),
+    "steps of a library": ("from steps import Pipeline", 'Pipeline(steps={"first": work}, more=[1, work]).run()'),
+    "atexit": ("import atexit", "atexit.register(work, 1)"),
+    "signal": ("import signal", "signal.signal(signal.SIGALRM, work)"),
+    "defaultdict": ("import collections", "print(collections.defaultdict(work)[1])"),
+    "finalize": ("import weakref", "weakref.finalize(main, work, 1)"),
 }
 """What calls it whenever its object is used."""
 

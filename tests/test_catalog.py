@@ -79,6 +79,7 @@ CODES = {
                 "contradicted-switch",
                 "tensorflow-switch",
                 "mindspore-switch",
+                "precision-mode",
             ],
             601,
         )

@@ -19,7 +19,7 @@ from test_ir_meaning import PROGRAMS, Tell
 
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.ir.flow import BEFORE, UNTOLD
+from detlint.ir.exits import BEFORE, UNTOLD
 from detlint.ir.lower import lower
 from detlint.ir.uses import places
 

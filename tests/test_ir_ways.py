@@ -10,10 +10,11 @@ from itertools import pairwise
 
 import pytest
 
+from detlint.ir import exits
 from detlint.ir import flow as flows
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.ir.flow import BEFORE, MOST, UNTOLD
+from detlint.ir.exits import BEFORE, MOST, UNTOLD
 from detlint.ir.lower import lower
 
 
@@ -200,6 +201,13 @@ LARGE: dict[str, Callable[[int], str]] = {
     "one after another": lambda n: "".join(f"if c: x{m} = x\n" for m in range(n)),
     "the same again": lambda n: "x = 0\n" + "if c: x += 1\n" * n,
     "states of a loop": lambda n: "while c:\n" + "".join(f"  if c == {m}:\n    x{m} = x\n    continue\n" for m in range(n)),
+    "breaks": lambda n: "for i in y:\n" + "".join(f"  x{m} = x\n  if c == {m}: break\n" for m in range(n)) + "x",
+    "rounds": lambda n: "while c:\n" + "".join(f"  if c == {m}:\n    x{m % 9} = x\n    continue\n  x{m} = {m}\n" for m in range(n)),
+    "breaks in loops": lambda n: "while c:\n" + "".join(f"  x{m} = x\n  for x in y:\n    if x: break\n  if x: break\n" for m in range(n)),
+    "breaks in tries": lambda n: (
+        "for i in y:\n" + "".join(f"  try:\n    x{m} = x\n    if c == {m}: break\n  finally:\n    z = {m}\n" for m in range(n))
+    ),
+    "returns": lambda n: "while c:\n" + "".join(f"  x{m} = x\n  if c == {m}: raise x\n" for m in range(n)),
     "tries": lambda n: "".join(f"try: x{m} = x\nexcept E: x{m} = 2\nfinally: x\n" for m in range(n)),
     "plain": lambda n: "x = 1\n" * n + "x\n" * n,
     "values": lambda n: "y = " + " or ".join(["x"] * n) + "\nz = " + "a if x else " * (n // 10) + "x",
@@ -213,14 +221,21 @@ def work(source: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
     steps = Counter[str]()
     put, since = flows._Pass.put, flows._Pass.since
 
-    def counted_put(self: flows._Pass, slot: int, definitions: flows.Definitions) -> None:
+    take = exits.Way.take
+
+    def counted_take(self: exits.Way, now: exits.State, trail: exits.Trail) -> None:
+        steps["take"] += 1 + len(trail) - self._upto + len(self._back)
+        take(self, now, trail)
+
+    def counted_put(self: flows._Pass, slot: int, definitions: exits.Definitions) -> None:
         steps["put"] += 1 + len(definitions) // 8
         put(self, slot, definitions)
 
-    def counted_since(self: flows._Pass, mark: int) -> flows.State:
+    def counted_since(self: flows._Pass, mark: int) -> exits.State:
         steps["since"] += len(self.trail) - mark
         return since(self, mark)
 
+    monkeypatch.setattr(exits.Way, "take", counted_take)
     monkeypatch.setattr(flows._Pass, "put", counted_put)
     monkeypatch.setattr(flows._Pass, "since", counted_since)
     Counted.looked = 0

@@ -1,7 +1,7 @@
 """The fixes of the rules: what `--fix` makes of the fixtures, of each recipe of the catalog, and of awkward code.
 
 `fixtures/rules/DET501/fixed/bad.py` is what `--fix --unsafe-fixes` makes of `bad.py` beside its folder, without the marks:
-under the profile that this asks for, else `align` for what is random by design, which `reproduce` leaves as it is.
+under the profile that this asks for, else `align` for what `reproduce` leaves as it is: what is random by design, or drawn on the device.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from detlint.fixes.recipe import NoFix, Order
 from detlint.fixes.rewrites import KINDS, Spot, edits
 
 FIXED = sorted((FIXTURES / "rules").glob("*/fixed/*.py"))
-BY_DESIGN = {"DET201", "DET202", "DET203", "DET301", "DET302", "DET303"}
+FOR_ALIGN = {"DET201", "DET202", "DET203", "DET301", "DET302", "DET303", "DET501", "DET502"}
 SAFE, UNSAFE = ("--fix",), ("--fix", "--unsafe-fixes")
 
 
@@ -55,7 +55,7 @@ def test_fixture(path: Path, tmp_path: Path) -> None:
     asked = [a for a in arguments(bad, tmp_path, code) if a != bad]
     if "--config" not in asked:
         asked.append("--isolated")
-    if "profile" not in options(bad) and code in BY_DESIGN:
+    if "profile" not in options(bad) and code in FOR_ALIGN:
         asked += ["--profile", "align"]
     run(copy, *UNSAFE, *asked)
     assert copy.read_text() == path.read_text()
@@ -149,7 +149,7 @@ def test_a_safe_recipe_moves_nothing_to_another_device(catalog: Catalog) -> None
 def test_a_safe_recipe_leaves_what_is_trained(catalog: Catalog) -> None:
     """What is random by design gets a seed, and stays; only orders and workers are changed."""
     for entry, recipe in recipes(catalog):
-        by_design = entry.rule in BY_DESIGN - ORDER
+        by_design = entry.rule in FOR_ALIGN - ORDER
         assert not by_design or recipe.seeds or recipe.applicability != "safe", (entry.names, recipe)
 
 

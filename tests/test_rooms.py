@@ -55,3 +55,10 @@ def test_the_ir_asks_no_other_room() -> None:
 @pytest.mark.parametrize("path", sorted((PACKAGE / "model").rglob("*.py")), ids=lambda path: path.stem)
 def test_the_model_asks_nobody_who_asks_it(path: Path) -> None:
     assert {module for module in asked(path) if module.startswith(("detlint.program", "detlint.checks"))} == set()
+
+
+@pytest.mark.parametrize("room", sorted(KNOWN["asks"]))
+def test_rooms_ask_only_those_before_them(room: str) -> None:
+    may = {f"detlint.{name}" for name in (room, *KNOWN["asks"][room])}
+    for path in (PACKAGE / room).rglob("*.py"):
+        assert {module for module in asked(path) if ".".join(module.split(".")[:2]) not in may} == set(), path

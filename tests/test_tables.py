@@ -66,7 +66,7 @@ def section(text: str, begin: str) -> str:
 
 def test_rules() -> None:
     """In the order of codes, with the catalog's own words."""
-    level = {"design": "by design", "align": "note, `align`: error"}
+    level = {"design": "by design", "align": "note, `align`: error", "compare": "note, `align`: warning"}
     expected = [[rule.code, rule.name, rule.summary, level.get(rule.level, rule.level)] for rule in every(load())]
     assert rows(README, "code", "name", "what it finds", "level") == expected
 

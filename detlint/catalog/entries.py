@@ -9,11 +9,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from detlint.catalog.places import Places
+
 Level = Literal["error", "warning", "note"]
 
 Applicability = Literal["safe", "unsafe", "display"]
 
-Target = Literal["cpu", "cuda", "ascend", "tpu", "mps", "xpu"]
+Target = Literal["cpu", "cuda", "ascend", "tpu", "mps", "xpu", "hpu"]
 
 Scalar = bool | int | float | str | None
 
@@ -25,27 +27,20 @@ STREAMS = frozenset({
     "monai",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
-
 HARDWARE = "hardware"
 """The switch that says on what hardware the program runs, in the words of its library."""
-
 OPEN_SEED = "DET107"
 """The rule of what has a seed of its own, and is given none."""
-
 TRANSFORM = "DET301"
 """The rule of random transforms."""
-
 SHUFFLED = "DET302"
 """The rule of data in random order."""
-
 UNORDERED = frozenset({"DET305", "DET306"})
 """Rules of what gives items in no order."""
 
 RAISES = "raises"
-
 REMOVED = "removed"
 """The context of what a library doesn't have, or doesn't take: a call of it comes to an error."""
-
 UNSUPPORTED = "unsupported"
 """The context of operators that a framework doesn't have on the hardware that `targets` names."""
 
@@ -202,7 +197,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     needed; d nondeterministic with no alert."""
     strict: bool = False
     """The switch answers it only where it is on in full: with `warn_only` it stays as it is."""
-    level: Literal["", "error", "warning", "note", "design", "align"] = ""
+    level: Literal["", "error", "warning", "note", "design", "align", "compare"] = ""
     """Overrides the rule's level."""
     message: str = ""
     remedy: str = ""
@@ -272,7 +267,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
     code: str
     name: str
-    level: Literal["error", "warning", "note", "design", "align"]
+    level: Literal["error", "warning", "note", "design", "align", "compare"]
     summary: str
     """One sentence: what it finds."""
     message: str
@@ -420,6 +415,7 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     layers: tuple[str, ...] = ()
     """Dotted prefixes, ending in `.`, whose capitalised members are layers."""
     switch: Switch | None = None
+    places: Places | None = None
 
 
 class Factory(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):

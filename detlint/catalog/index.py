@@ -22,6 +22,7 @@ from detlint.catalog.entries import (
     Signature,
     Switch,
 )
+from detlint.catalog.places import Places, merged
 
 
 class Signatures(Mapping[str, Signature]):
@@ -155,6 +156,14 @@ class Catalog:
         """The names whose calls matter where they stand; others only tell the type of what they give back."""
         acting = (entry.names for entry in self.entries if entry.kind == "call" and entry.acts)
         return frozenset(chain.from_iterable(acting))
+
+    @cached_property
+    def keeping(self) -> frozenset[str]:
+        """The names of what keeps the function that it is handed, so that as decorators they do, too."""
+        keeping = (
+            entry.names for entry in self.entries if entry.hands is not None and "keeps-functions" in entry.contexts
+        )
+        return frozenset(chain.from_iterable(keeping))
 
     @cached_property
     def _spellings(self) -> dict[str, list[str]]:
@@ -565,6 +574,11 @@ class Catalog:
     def zeros(self) -> frozenset[str]:
         """Functions that give a tensor of zeros."""
         return frozenset(name for framework in self.frameworks for name in framework.zeros)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where tensors lie that something gives, and what moves them."""
+        return merged(framework.places for framework in self.frameworks if framework.places is not None)
 
     @cached_property
     def constants(self) -> frozenset[str]:

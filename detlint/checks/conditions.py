@@ -50,8 +50,6 @@ class Judge:
         indexable: whether a value can be asked for its items by position.
         draws: whether a value is a function that draws from one of some streams.
         whole: the names of types of whole numbers, and of functions that give tensors of them.
-        masks: endings of the names of tensors that hold zeros and ones.
-        alike: functions that give tensors which lie where their first argument does.
     """
 
     def __init__(
@@ -63,7 +61,6 @@ class Judge:
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
         whole: frozenset[str],
-        alike: frozenset[str],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
@@ -72,7 +69,6 @@ class Judge:
         self.indexable = indexable
         self.draws = draws
         self.whole = whole
-        self.alike = alike
         self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
@@ -129,9 +125,6 @@ class Judge:
         if condition.sequence is not None:
             wanted = condition.sequence
             verdicts.append(self._each(value, lambda v: _sequence(v, wanted)))
-        if condition.accelerator is not None:
-            on = self._on_accelerator(value)
-            verdicts.append(None if on is None else on is condition.accelerator)
         if condition.device is not None:
             verdicts.append(self._device(value) in condition.device)
         if condition.not_device is not None:
@@ -190,15 +183,6 @@ class Judge:
             return None
         return True
 
-    def _on_accelerator(self, value: Value | None) -> Verdict:
-        """Whether a device, or the device of a tensor, may be an accelerator: one such alternative is enough."""
-        if isinstance(value, Expression) and (prefix := begins_with(value)):
-            value = Const(prefix)
-        value = settle(value)
-        options = value.options if isinstance(value, Either) else (value,)
-        verdicts = [None if option is None else self._accelerator(option) for option in options]
-        return True if True in verdicts else None if None in verdicts else False
-
     def _device(self, value: Value | None) -> str:
         """The kind of device that a value names for sure: "cuda" for `torch.device("cuda:0")`; "" where that isn't known."""
         if isinstance(value, Expression) and (prefix := begins_with(value)):
@@ -207,53 +191,6 @@ class Judge:
         if isinstance(value, Result) and value.of == Ref("torch.device"):
             return self._device(self.first_argument(value.site))
         return value.value.partition(":")[0] if isinstance(value, Const) and isinstance(value.value, str) else ""
-
-    def _accelerator(self, value: Value) -> Verdict:
-        if isinstance(value, Const):
-            if isinstance(value.value, str):
-                return value.value.partition(":")[0] not in ("cpu", "meta")
-            return isinstance(value.value, int) and not isinstance(value.value, bool)
-        if isinstance(value, Result) and value.of in (Ref("torch.device"), Ref("torch.cuda.current_device")):
-            if value.of == Ref("torch.cuda.current_device"):
-                return True
-            inner = self.first_argument(value.site)
-            return self._on_accelerator(inner) if inner is not None else None
-        if isinstance(value, Result):
-            return self.made_on_accelerator(value)
-        if isinstance(value, Ref) and value.name.endswith(".device"):
-            return True if value.name.rpartition(".")[0] in self.tensors else None
-        if isinstance(value, Member) and value.attr == "device":
-            return True if self.type_of(value.base) in self.tensors else None
-        return None
-
-    def made_on_accelerator(self, tensor: Result) -> Verdict:
-        """Whether a call makes a tensor on an accelerator: `zeros(3, device="cuda")`, `x.cuda()`; no for `x.cpu()`."""
-        attr = (
-            tensor.of.attr
-            if isinstance(tensor.of, Member)
-            else tensor.of.name.rpartition(".")[2]
-            if isinstance(tensor.of, Ref)
-            else ""
-        )
-        if attr == "cpu":
-            return False
-        if attr != "to" and self.type_of(tensor) not in self.tensors:
-            return None
-        if attr in ("cuda", "npu", "xpu"):
-            return True
-        device = self.first_argument(tensor.site) if attr == "to" else self.named_argument(tensor.site, "device")
-        if device is None and isinstance(tensor.of, Ref) and tensor.of.name in self.alike:
-            return self._may_lie_on_accelerator(self.first_argument(tensor.site))
-        return self._on_accelerator(device) if device is not None and device != Const(None) else None
-
-    def _may_lie_on_accelerator(self, tensor: Value | None) -> Verdict:
-        """Whether a tensor is on an accelerator, or is one of which it isn't known, as that of which the device is asked for."""
-        if not isinstance(tensor, Result):
-            return True if tensor is not None and self.type_of(tensor) in self.tensors else None
-        made = self.made_on_accelerator(tensor)
-        if made is None and isinstance(tensor.of, Member):
-            return self._may_lie_on_accelerator(tensor.of.base)  # `x.float()` is where `x` is
-        return made
 
     def _is_whole(self, value: Value) -> Verdict:
         """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from detlint.checks.freezing import Held, name_of
+from detlint.domains.freezing import Held, name_of
 from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import REST
+from detlint.ir.yaml_nodes import shares
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.uses import Users
-from detlint.model.yaml_facts import shares
 
 _TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 _DEEPEST: Final = 4
@@ -39,8 +39,8 @@ class Configured:
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether what a site of a configuration describes is frozen by each constructor that is handed the description."""
-        text = self._users.index.yaml(module.path)
-        if text is None or shares(text):
+        documents = self._users.index.yaml(module.path)
+        if documents is None or shares(documents):
             return False
         held = [(site, arg.name, _place(arg.value, index)) for site in module.sites for arg in site.args]
         found = [(site, name, deep) for site, name, deep in held if deep is not None]
@@ -52,11 +52,9 @@ class Configured:
         if not (isinstance(made, Ref) and "::" in made.name and name.isidentifier() and name.isascii()):
             return False
         project = self._users.project(self._resolver.known(made.name.partition("::")[0]))
-        for path in self._users.index.saying(name, project):
-            code = self._resolver.code(path)
-            if code is not None and _takes_out(code, name):
-                return False
-        return self._only_freezes(made.name, "__init__", name, _DEEPEST)
+        codes = filter(None, map(self._resolver.code, self._users.index.saying(name, project)))
+        others = any(_takes_out(code, name) for code in codes)
+        return not others and self._only_freezes(made.name, "__init__", name, _DEEPEST)
 
     def _only_freezes(self, made: str, method: str, parameter: str | int, deepest: int) -> bool:
         """Whether all that a method of a class makes of a parameter is frozen there, or by the methods that it hands that to.

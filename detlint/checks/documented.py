@@ -11,8 +11,8 @@ from typing import Final
 from detlint.catalog import HARDWARE, Condition
 from detlint.checks.alone import launching
 from detlint.checks.match import Matcher
-from detlint.checks.scope import DEVICES, target_of
 from detlint.config import Settings
+from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Member, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code

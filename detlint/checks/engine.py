@@ -22,6 +22,7 @@ from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sums import Sums
+from detlint.checks.switched_again import switched_again
 from detlint.checks.told import finding
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
@@ -158,6 +159,7 @@ class Engine:
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
+            reach.spared |= switched_again(reach, self.matcher)
             reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
         return found, idle
 
@@ -192,6 +194,7 @@ class Engine:
             self._is_elsewhere,
             self.verdicts.is_idle,
             self.documented.switched,
+            self.verdicts.silence.placed.is_on_host,
         )
         if reach.by_launch:
             started = reach.entry.started

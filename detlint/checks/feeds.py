@@ -18,7 +18,6 @@ from detlint.facts.model import (
 )
 from detlint.model.arguments import received
 from detlint.model.module import Module
-from detlint.model.projects import MANY
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Use
 
@@ -135,12 +134,9 @@ class Feeds:
     def _of_objects(self, module: Module, name: str) -> _Calls | None:
         """The calls of objects of a layer class, and of those derived from it; None where there may be some in layers that
         can't be found."""
-        heirs = self._heirs(module, name)
-        if heirs is None:
-            return None
         sites: list[tuple[Module, int]] = []
         others = False
-        for home, heir in [(module, name), *heirs]:
+        for home, heir in [(module, name), *self.gradients.users.heirs(module, name)]:
             uses = self.gradients.uses(home, heir)
             if uses is None and not self._derives_from_network(f"{home.path}::{heir}"):
                 return None
@@ -189,16 +185,6 @@ class Feeds:
         """The name of a class as an import would have it."""
         module, inside = self.resolver.definition(name) or (None, "")
         return f"{module.facts.module}.{inside}" if module is not None else name
-
-    def _heirs(self, module: Module, name: str) -> list[tuple[Module, str]] | None:
-        """The classes that derive from one; None where they can't all be found."""
-        importers = self.gradients.users.importers(module.path)
-        if len(importers) > MANY:
-            return None
-        own = f"{module.path}::{name}"
-        homes = [module, *filter(None, map(self.resolver.module, importers))]
-        classes = [(home, other) for home in homes for other in home.classes if home is not module or other != name]
-        return [(home, other) for home, other in classes if own in self.resolver.classes.mro(f"{home.path}::{other}")]
 
 
 def _replaced(

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 
 from detlint.checks.applied import Applied
 from detlint.checks.configured import Configured
-from detlint.checks.freezing import Freezing, Held
 from detlint.checks.gradients import BEGINNING, Gradients
 from detlint.checks.unused import puts_names_together
 from detlint.db import Memo
+from detlint.domains.freezing import Freezing, Held
 from detlint.facts.model import Result, Site, is_made_by
 from detlint.ir.yaml_text import is_yaml
 from detlint.model.classes import may_derive

@@ -123,10 +123,6 @@ class Gradients:
         found = self.users.of(module, name)
         return found and [*telling(found, module)]
 
-    def evaluated(self, module: Module, site: Site) -> bool:
-        """Whether a site stands in code that its own file only runs to evaluate."""
-        return self._at(module, site, _About(everywhere=False)) == EVALUATED
-
     def _at(self, module: Module, site: Site, about: _About) -> Taken:
         if self._under_no_grad(module, site) or self._is_idle(module, site):
             return EVALUATED

@@ -13,10 +13,10 @@ from detlint.facts.model import SHAPES, Branch, Const, Items, Member, Ref, Resul
 from detlint.folders import INIT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.ir.yaml_nodes import scalars
 from detlint.model.index import Index
 from detlint.model.module import Module
 from detlint.model.uses import Users
-from detlint.model.yaml_facts import scalars
 from detlint.notebook import is_notebook
 
 _STARTS: Final = frozenset({"-m", "import", "python", "python3"})
@@ -264,8 +264,7 @@ class Imported:
 
 def scalars_of(index: Index, path: str) -> Sequence[str]:
     """The values of a file of settings; of a file of Python that can't be parsed none."""
-    data = index.yaml(path)
-    return scalars(data) if data is not None else ()
+    return scalars(index.yaml(path) or ())
 
 
 def only_shows_shapes(module: Module) -> bool:

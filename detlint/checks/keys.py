@@ -31,7 +31,9 @@ from detlint.facts.model import (
     Result,
     Site,
     Value,
+    branches,
     flag_of,
+    sites,
 )
 from detlint.facts.model import Step as Taken
 from detlint.model.arguments import received
@@ -128,7 +130,7 @@ class Keys:
             for value, use in walk.touched.items():
                 root = _root(value)
                 inner = isinstance(root, (Param, Instance)) and root.name in own
-                if not inner and not _made_by(value, set(_sites(module.steps(function)))) and _is_key(value, use):
+                if not inner and not _made_by(value, set(sites(module.steps(function)))) and _is_key(value, use):
                     yield value, use
 
     def used_at(self, module: Module, index: int) -> list[tuple[Value, bool]]:
@@ -285,8 +287,8 @@ class _Walk:
             return  # it leaves before a second turn
         pairs = [next(_keys(v), None) for v in branch.test.values] if isinstance(branch.test, Items) else []
         replaced = dict(zip(pairs[::2], pairs[1::2], strict=True))
-        inside = set(_sites(body))
-        targets = (step.test for step in _all(body) if isinstance(step, Branch) and step.kind == "rebind")
+        inside = set(sites(body))
+        targets = (step.test for step in branches(body) if step.kind == "rebind")
         rebound = [key for target in targets for key in _keys(target)]
         for value, use in self.state.used.items():
             if value in before.used or use.site not in inside or not _is_key(value, use):
@@ -393,16 +395,3 @@ def _holds(value: Value, base: Value | None) -> bool:
         if value == base:
             return True
     return False
-
-
-def _sites(steps: Sequence[Taken]) -> Iterator[int]:
-    return (step for step in _all(steps) if isinstance(step, int) and step >= 0)
-
-
-def _all(steps: Sequence[Taken]) -> Iterator[Taken]:
-    """Steps and those under them."""
-    for step in steps:
-        yield step
-        if isinstance(step, Branch):
-            for arm in step.arms:
-                yield from _all(arm)

@@ -38,8 +38,8 @@ class Kin:
         self._answers: Memo[bool] = Memo(users.db)
 
     def heirs(self, module: Module, owner: str) -> list[tuple[Module, str]]:
-        """The classes of this file, and of those that import it, that derive from a class."""
-        return self._heirs.of((module.path, owner), lambda: [*self._find_heirs(module, owner)], [])
+        """The classes of the program that derive from a class."""
+        return self._heirs.of((module.path, owner), partial(self._users.heirs, module, owner), [])
 
     def bases(self, module: Module, owner: str) -> list[tuple[Module, str]]:
         """The classes of the program that one derives from."""
@@ -96,15 +96,6 @@ class Kin:
             or self.derives_from_others(module, owner)
             or bool(self.heirs(module, owner))
         )
-
-    def _find_heirs(self, module: Module, owner: str) -> Iterator[tuple[Module, str]]:
-        own = f"{module.path}::{owner}"
-        for home in self.saying(module, owner):
-            for other in home.classes:
-                if (home is not module or other != owner) and own in self._resolver.classes.mro(
-                    f"{home.path}::{other}"
-                ):
-                    yield home, other
 
     def _find_set(self, module: Module, owner: str, name: str) -> bool:
         if any(name in home.classes[heir].attributes for home, heir in self.heirs(module, owner)):

@@ -12,10 +12,9 @@ from detlint.catalog import Rule
 from detlint.checks.finding import Certainty, Finding, Severity
 from detlint.config import Settings
 
-Own = Literal["error", "warning", "note", "design", "align"]
-"""What a rule, or an entry of the catalog, says of itself: `design` is random by design, `align` matters where back ends are compared."""
-Judgement = tuple[Severity | None, str]
-"""A severity (None: no finding), and why."""
+Own = Literal["error", "warning", "note", "design", "align", "compare"]
+"""What a rule, or an entry of the catalog, says of itself: `design` is random by design, `align` and `compare` matter where back ends are
+compared, as an error and as a warning."""
 OPERATORS: Final = 4
 """The families from here on are about operators, devices and switches: all of them matter where back ends are compared."""
 ALIGN: Final = "align"
@@ -50,6 +49,7 @@ _OWN: Final[dict[Own, tuple[Severity, str]]] = {
     "note": ("note", "the rule's own level"),
     "design": ("note", "random by design, where every run that comes here seeds its streams, or the caller decides"),
     "align": ("note", "it matters where runs on two back ends are compared"),
+    "compare": ("note", "it matters where runs on two back ends are compared"),
 }
 
 
@@ -59,6 +59,8 @@ def level(case: Case) -> Level:
     align = case.profile == ALIGN
     if align and (case.own in ("design", "align") or (case.own == "warning" and case.family >= OPERATORS)):
         severity, row = "error", "two back ends are compared (profile align)"
+    elif align and case.own == "compare":
+        severity, row = "warning", "two back ends are compared (profile align)"
     elif case.own == "design" and case.unseeded:
         severity, row = "warning", "random by design, and a run comes here whose streams are unseeded"
     lower = (

@@ -157,7 +157,6 @@ class Matcher:
             self._indexable,
             Handed(self).draws,
             self.catalog.whole,
-            self.catalog.with_context("where-first-is"),
         )
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._shuffles: dict[int, dict[int, list[Match]]] = {}
@@ -342,7 +341,10 @@ class Matcher:
         found = known.get(index, MISSING)
         if isinstance(found, Missing):
             site = module.sites[index]
-            found = known[index] = self.resolver.normal(module.path, site.target, module.function_of(site))
+            function = module.function_of(site)
+            found = known[index] = self.resolver.normal(module.path, site.target, function)
+            if isinstance(found, Result) and self.resolver.results.is_getter(found):
+                found = known[index] = self.resolver.results.called(found, module.path, index, function)
         return found
 
     def candidates(self, module: Module, index: int) -> list[tuple[str, list[int]]]:
@@ -425,7 +427,11 @@ class Matcher:
             if base and f"{base}.{last}" in self.catalog.calls:
                 name = f"{base}.{last}"
                 return [(name, self.catalog.calls[name])]
-        return []
+        # What a layer has is a tensor: `net.fc.weight.data.normal_()`.
+        whole = owner.rpartition(".")[0] if last in self.catalog.methods and owner not in self.catalog.calls else ""
+        while whole and self.resolver.kinds.layer(whole) is None:
+            whole = whole.rpartition(".")[0]
+        return [(last, self.catalog.methods[last])] if whole else []
 
     def _inside(self, name: str) -> list[tuple[str, list[int]]]:
         """A definition of the program: it may be the very library that the catalog describes, or a bare subclass."""
@@ -818,13 +824,6 @@ class Matcher:
         if module.path not in self._targets:
             self._targets[module.path] = targets(module, self.settings, self.catalog)
         return self._targets[module.path]
-
-    def on_cpu(self, match: Match) -> bool:
-        """Whether a call is surely handed tensors on the CPU: `f(x.cpu())`, `f(x.to("cpu"))`."""
-        return any(
-            isinstance(argument.value, Result) and self.judge.made_on_accelerator(argument.value) is False
-            for argument in match.arguments.values()
-        )
 
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:
         """A site's arguments with their values in normal form."""

@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import Catalog, Entry
 from detlint.config import Settings
+from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Facts, Ref
 from detlint.model.module import Module
 
 if TYPE_CHECKING:
     from packaging.specifiers import SpecifierSet
 
-DEVICES: Final = {
-    "ascend": "ascend", "cuda": "cuda", "gpu": "cuda", "hccl": "ascend", "mps": "mps", "nccl": "cuda", "npu": "ascend",
-    "tpu": "tpu", "xla": "tpu",
-}  # fmt: skip
-"""Words of `Facts.mentions` -> target."""
 _SIGNS: Final = str.maketrans("<>=!~[;,", " " * 8)
 _CEILINGS: Final = ("<", "==", "~=")
 """What a requirement has that the newest version doesn't fulfil."""
@@ -62,12 +58,6 @@ def chosen(module: Module, catalog: Catalog) -> frozenset[str]:
                 return frozenset()
             found.add(target)
     return frozenset(found)
-
-
-def target_of(word: object) -> str:
-    """The target that a library's word for hardware means (`Ascend`, `GPU`, `cuda:0`); "" where that isn't known."""
-    lower = word.lower().partition(":")[0] if isinstance(word, str) else ""
-    return lower if lower == "cpu" else DEVICES.get(lower, "")
 
 
 def _roots(facts: Facts) -> set[str]:

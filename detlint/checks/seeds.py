@@ -43,6 +43,7 @@ from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.tests import comparison, denied
+from detlint.model.growth import SAVES
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Users
@@ -57,8 +58,6 @@ OF_OBJECTS: Final = "DET103"
 """The rule of what draws from a generator that its object has."""
 SEED_THE_OBJECT: Final = "Call its `seed` with a fixed number before."
 UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
-_WRITES: Final = frozenset({"dump", "imsave", "imwrite", "to_csv", "to_json", "to_pickle"})
-"""What writes files, beside what is called `save...` or `write...`."""
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -91,10 +90,9 @@ def _start_method(settings: Settings) -> str:
 def _writes(function: Function) -> bool:
     """Whether a function calls what writes files."""
     for at, _ in function.each(op.CALL):
-        name, call = function.called(at), function.call(at)
-        if name in _WRITES or name.startswith(("save", "write")):
+        name, mode = function.called(at), function.call(at).argument(1, "mode")
+        if name in SAVES:
             return True
-        mode = call.argument(1, "mode")
         if name == "open" and str(function.constant(mode)).startswith(("w", "a", "x")):
             return True
     return False

@@ -18,7 +18,7 @@ from detlint.domains.constant import Evaluator
 from detlint.facts.model import Const, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.places import Place
 from detlint.ir.tests import denied
 from detlint.model.chosen import TABLE

@@ -10,11 +10,12 @@ from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED,
 from detlint.checks import seeds
 from detlint.checks.backward import is_class
 from detlint.checks.documented import Documented
+from detlint.checks.fixed_data import FixedData
 from detlint.checks.gradients import Gradients
 from detlint.checks.hardware import Hardware
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import target_of
+from detlint.checks.placed import Placed
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
@@ -22,6 +23,7 @@ from detlint.checks.unused import Unused
 from detlint.config import Settings
 from detlint.domains import order
 from detlint.domains.entropy import Picked
+from detlint.domains.hardware import target_of
 from detlint.domains.rows import ROWS, are_sorted
 from detlint.facts.model import SHAPES, Ref, Site, Span, branches, sites
 from detlint.model.module import Module
@@ -67,6 +69,8 @@ class Silence:
         self._unnamed = unnamed
         self._untrained = untrained
         self._documented = documented
+        self.placed = Placed(users)
+        self._fixed_data = FixedData(matcher, users)
         self._untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
@@ -79,17 +83,19 @@ class Silence:
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding; "" where it may be one."""
-        passed = [passage for passage in runs.passages if index in passage.sites]
         return (
-            self._by_itself(module, index, match, passed)
+            self._by_itself(module, index, match, runs)
             or self._hashed_alike(module, match, runs.passages)
             or self._only_inferred(module, index, match, runs)
         )
 
-    def _by_itself(self, module: Module, index: int, match: Match, passed: list[Passage]) -> str:
+    def _by_itself(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding, by where it stands, what becomes of it, and what the runs that pass it have done."""
         code, site = match.entry.rule, module.sites[index]
+        passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
+        if code == "DET606" and passed and all(index in passage.silent for passage in passed):
+            return "every run that comes here switches it on again before anything computes"
         if code == "DET110" and through and any(m.entry.seeds for m in self._matcher.matches(module, index)):
             return "the seed flow of the runs that pass here says it"
         if match.entry.block and not self._draws_under(module, index):
@@ -102,8 +108,10 @@ class Silence:
             return "the block around it chooses a kernel whose order is fixed"
         if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):
             return "every run that passes here has chosen a kernel whose order is fixed"
-        if match.entry.targets and "cpu" not in match.entry.targets and self._matcher.on_cpu(match):
+        if match.entry.targets and "cpu" not in match.entry.targets and self.placed.is_on_host(module, index):
             return "it is handed tensors on the CPU"
+        if "draws-ahead" in match.entry.contexts and self._fixed_data.holds(module, index, match.name):
+            return "nothing draws in the data that it goes through"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
         sinks = self._matcher.sinks
@@ -147,7 +155,7 @@ class Silence:
             return "the generator gets a seed, here or later"
         if code == "DET114" and self._restarts(module):
             return "the file starts the interpreter anew, which then reads it"
-        if self._switched(match, through):
+        if self._switched(match, through or [passage.outcome for passage in runs.passages]):
             return "every run that passes here has switched the deterministic path on"
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
@@ -276,7 +284,8 @@ class Silence:
             switch = known.name if known is not None else SWITCH
         if match.entry.rule == "DET303" and match.name.startswith("tensorflow."):
             switch = "tensorflow-determinism"  # it makes every tf.data operation keep its order
-        if switch is None or not through or match.entry.category not in ("b", ""):
+        answered = match.entry.category in ("b", "") or match.entry.rule == "DET406"
+        if switch is None or not through or not answered:
             return False
         held = [outcome.held.get(switch) for outcome in through]
         return all(value and not (match.entry.strict and value == "warn") for value in held)

@@ -11,8 +11,9 @@ from detlint.checks.backward import Backward, is_class
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import DEVICES, fulfilled, target_of
+from detlint.checks.scope import fulfilled
 from detlint.checks.tests import stands_in_test
+from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Span, branches, options, sites
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
@@ -27,6 +28,8 @@ USUAL: Final = "torch"
 """The framework of a run that trains through a library which belongs to none."""
 NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
 """What has all that names CUDA run on Ascend."""
+NCCL: Final = "nccl-algorithm"
+"""The switch that says how NCCL sums."""
 BY_NCCL: Final = "communicates-by-nccl"
 """Calls in this context start a library for communication that GPUs have."""
 MOST_NAMED: Final = 3
@@ -39,6 +42,8 @@ Idle = Callable[[Module, int, Match], bool]
 """Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
 Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
+OnHost = Callable[[Module, int], bool]
+"""Whether a call computes on the CPU, as somebody has asked for."""
 Launched = Callable[[Reach, str], bool | None]
 """What the launches of a run make of a switch; None where they say nothing of it."""
 
@@ -51,12 +56,14 @@ def findings(
     elsewhere: Elsewhere,
     idle: Idle,
     launched: Launched,
+    on_host: OnHost,
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, backward, catalog, idle, launched)
+    yield from _determinism_off(reach, matcher, backward, catalog, idle, launched, on_host)
     yield from _workspace(reach, matcher, backward, catalog, launched)
     yield from _twice(reach, matcher, backward, catalog)
     yield from _communication(reach, matcher, backward, catalog, elsewhere, launched)
+    yield from _by_nccl(reach, matcher, backward, catalog, launched)
 
 
 def _workspace(
@@ -113,7 +120,13 @@ def _workspace(
 
 
 def _determinism_off(
-    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, idle: Idle, launched: Launched
+    reach: Reach,
+    matcher: Matcher,
+    backward: Backward,
+    catalog: Catalog,
+    idle: Idle,
+    launched: Launched,
+    on_host: OnHost,
 ) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
     training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
@@ -123,7 +136,9 @@ def _determinism_off(
     switch = _switch(match, place, catalog)
     hardware, certain = _hardware(reach, matcher, backward)
     active = sorted(hardware & set(switch.targets))
-    assumes = switch.assumed or "finds-hardware" in match.entry.contexts
+    finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)}
+    elsewhere = all(on_host(found.module, found.site) for found in finding)
+    assumes = switch.assumed or ("finds-hardware" in match.entry.contexts and not elsewhere)
     if assumes and not certain and not active:
         usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, backward))
@@ -269,28 +284,76 @@ def _communication(
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
     started = _with_context(STARTS_COMMUNICATION, reach, matcher)
-    # Whoever writes the variable has decided, whatever the value; a wrong one is a finding of its own.
-    decided = "hccl-deterministic" in reach.switches
     if (
         not started
         or not reach.adds_up
         or not _may_be_on(reach, "ascend", backward)
-        or decided
         or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
+        or _is_of_another(reach, catalog)
     ):
         return
     here = next((one for one in started if not elsewhere(reach, one[0])), None)
     if here is None or launched(reach, "hccl-deterministic") is not None:
         return
     place, match = here
+    # Whoever writes the variable in time has decided, whatever the value; a wrong one is a finding of its own.
+    written = reach.switches.get("hccl-deterministic")
+    if written is not None and not _is_behind(written[1], place, reach):
+        return
     rule = catalog.rules["DET605"]
     message = (
         f"`{match.name}` starts HCCL, whose reductions keep no fixed order unless HCCL_DETERMINISTIC is set before"
     )
+    if written is not None:
+        message += "; here it is set after, and is read no more"
     span = place.module.sites[place.site].span
     fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
     severity = _severity(backward, rule, place.module, idle=reach.alone)
     yield Finding(place.module.path, span, rule.code, rule.name, severity, message, rule.remedy, ("ascend",), fix=fix)
+
+
+def _by_nccl(
+    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Launched
+) -> Iterator[Finding]:
+    """DET605 under align: GPUs that sum over NCCL, which takes its algorithm by the machine unless it is told."""
+    started = _with_context(BY_NCCL, reach, matcher)
+    if backward.settings.profile != "align" or not started or not _may_be_on(reach, "cuda", backward):
+        return
+    if reach.stops or not _with_context("sums-by-nccl", reach, matcher):
+        return
+    place, match = started[0]
+    told, rule, site = reach.switches.get(NCCL), catalog.rules["DET605"], place.module.sites[place.site]
+    if launched(reach, NCCL) is not None or (told is not None and not _is_behind(told[1], place, reach)):
+        return
+    message = f"`{match.name}` starts NCCL, which picks its algorithm, and with it the order of sums, by the machine"
+    fix = Recipe("insert-before", text='<os.environ.setdefault>("NCCL_ALGO", "Ring")', applicability="unsafe")
+    yield Finding(
+        place.module.path, site.span, rule.code, rule.name, _severity(backward, rule, place.module, idle=reach.alone), message,
+        "Set NCCL_ALGO to `Ring` before the process group is created.", ("cuda",), fix=fix,
+    )  # fmt: skip
+
+
+def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
+    """Whether a run comes to a place after another one."""
+    return one in reach.places and other in reach.places and reach.places.index(one) > reach.places.index(other)
+
+
+def _is_of_another(reach: Reach, catalog: Catalog) -> bool:
+    """Whether a run imports a library for hardware with a back end of the same name, and none for Ascend."""
+    implied = {target for path in _modules(reach).values() for target in _implied(path, catalog)}
+    return "hpu" in implied and "ascend" not in implied
+
+
+def _implied(module: Module, catalog: Catalog) -> set[str]:
+    """The hardware that importing the libraries of a file implies."""
+    roots = {name.partition(".")[0] for name in module.facts.imports}
+    return {target for known in catalog.frameworks if not roots.isdisjoint(known.modules) for target in known.targets}
+
+
+def _modules(reach: Reach) -> dict[str, Module]:
+    """The files of the places that a run passes, by their paths, and that where it starts."""
+    passed = {place.module.path: place.module for place in reach.places}
+    return passed | {reach.entry.module.path: reach.entry.module}
 
 
 def _twice(reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog) -> Iterator[Finding]:
@@ -351,16 +414,21 @@ def _is_asked_for(target: str, backward: Backward) -> bool:
 def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[str], bool]:
     """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
     they are chosen."""
-    modules = {place.module.path: place.module for place in reach.places} | {
-        reach.entry.module.path: reach.entry.module
-    }
+    modules = _modules(reach)
     said = target_of(reach.held.get(HARDWARE))
     found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
     if backward.settings.targets:
         return found & set(backward.settings.targets), bool(said)
     if not said and not any(NPU_AS_CUDA in module.facts.imports for module in modules.values()):
-        found = _named_by(reach, matcher) or found
+        found = _named_by(reach, matcher) or _implied_by(reach, matcher) or found
     return found, bool(said)
+
+
+def _implied_by(reach: Reach, matcher: Matcher) -> set[str]:
+    """The accelerators whose libraries a run's script imports, where it names no others: what helpers know of others says nothing."""
+    script = reach.entry.module
+    implied = _implied(script, matcher.catalog)
+    return implied if {DEVICES[word] for word in script.facts.mentions} <= implied else set()
 
 
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:

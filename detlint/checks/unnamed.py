@@ -18,7 +18,7 @@ from detlint.checks.imported import Imported, only_does, only_shows_shapes, plac
 from detlint.checks.tests import is_test
 from detlint.checks.unchosen import Unchosen
 from detlint.db import Memo
-from detlint.facts.model import PRINTS, Branch, Class, Ref, Result, Site
+from detlint.facts.model import NOTED, PRINTS, Branch, Class, Ref, Result, Site
 from detlint.folders import INIT
 from detlint.ir import code as ir
 from detlint.ir import ops as op
@@ -38,8 +38,6 @@ HOOKS: Final = BEGINNING | {
     "train", "train_step", "training_step", "validation_step",
 }  # fmt: skip
 """Methods that frameworks call by themselves, whichever class has them."""
-NOTED: Final = "__init_subclass__"
-"""The method by which a class notes those that derive from it."""
 HEIRS: Final = "__subclasses__"
 """The method by which it is asked for them."""
 TRIES: Final = "test_"

@@ -17,11 +17,12 @@ from detlint.checks.finding import Certainty
 from detlint.checks.frozen import Frozen
 from detlint.checks.kin import Kin
 from detlint.checks.leftover import Leftover
-from detlint.checks.levels import Case, Level, level
+from detlint.checks.levels import ALIGN, Case, Level, level
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.milder import Milder
 from detlint.checks.origins import Origins
 from detlint.checks.others import Others
+from detlint.checks.placed import asked
 from detlint.checks.raising import Raising
 from detlint.checks.settled import Settled
 from detlint.checks.silence import SWITCH, Silence
@@ -33,6 +34,7 @@ from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
 from detlint.domains import order
+from detlint.domains.where import ACCELERATOR, ON_ACCELERATOR, OPEN
 from detlint.facts.model import Either, Member
 from detlint.ir.launch_texts import is_settings
 from detlint.model.launch_facts import OF_LAUNCHES
@@ -131,10 +133,15 @@ class Verdicts:
             yield None, silent
             return
         rule = self._catalog.rules[match.entry.rule]
-        case = self._case(module, index, match, passed)
+        case = self._lying(module, index, match, self._case(module, index, match, passed), runs)
+        if case is None:
+            yield None, "it stays on the CPU, or only the caller knows where that lies"
+            return
         found = level(case)
         yield found, found.row
-        if (found.severity != "note" or rule.level == "align") and (reason := self._ruled_out(module, index, match)):
+        if (found.severity != "note" or rule.level in ("align", "compare")) and (
+            reason := self._ruled_out(module, index, match)
+        ):
             yield None, reason
             return
         if found.severity == "note":
@@ -185,6 +192,18 @@ class Verdicts:
             in_test=stands_in_test(module, self._catalog.testing),
             idle=idle,
         )
+
+    def _lying(self, module: Module, index: int, match: Match, case: Case, runs: Runs) -> Case | None:
+        """The case of what is about accelerators alone, by where it lies what the site makes; None where that is the CPU. What isn't known
+        is the accelerator in a file that runs pass; elsewhere the caller decides, and it matters where back ends are compared."""
+        where = self.silence.placed.where(module, index, match) if asked(match.entry) else ON_ACCELERATOR
+        if ACCELERATOR in where:
+            return case
+        if OPEN not in where:
+            return None
+        if any(passage.sites for passage in runs.passages):
+            return case._replace(certainty="likely")
+        return case._replace(certainty="possible") if case.profile == ALIGN else None
 
     def _drawn(self, module: Module, index: int, match: Match) -> set[str]:
         """The streams that a match draws from; of one that says none, those of all that is known of its site. So a layer's dropout isn't

@@ -12,7 +12,7 @@ from detlint.catalog import UNORDERED, Catalog, Entry
 from detlint.domains import numeric, ordering
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Use
 from detlint.model.growth import GROWS, WRITES, Grown
 from detlint.model.meaning import Meaning, Meanings

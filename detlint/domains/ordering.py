@@ -10,7 +10,7 @@ from typing import Final
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.model.growth import GROWS, LEVELS, is_of_turn
 from detlint.model.meaning import Meaning
 

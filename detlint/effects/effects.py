@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final
 
 from detlint.catalog import HARDWARE, Entry, Scalar
@@ -13,8 +13,6 @@ from detlint.facts.model import (
     Const,
     Either,
     Instance,
-    Items,
-    Mapping,
     Member,
     Param,
     Partial,
@@ -27,6 +25,7 @@ from detlint.facts.model import (
 )
 from detlint.model.loaded import path_of
 from detlint.model.registries import last
+from detlint.model.tables import parts_of
 from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
 from detlint.program.calls import (
     OF_INPUTS,
@@ -370,14 +369,6 @@ def _taken_of(value: Value | None) -> tuple[Value | None, str]:
         base, _, name = value.name.rpartition(".")
         return Ref(base), name
     return (value.base, value.attr) if isinstance(value, Member) else (None, "")
-
-
-def parts_of(value: Value | None) -> Iterator[Value | None]:
-    """A value, and all that it holds."""
-    yield value
-    if isinstance(value, (Items, Mapping)):
-        for inner in value.values:
-            yield from parts_of(inner)
 
 
 def by_option(value: Value | None) -> tuple[str, Value | None]:

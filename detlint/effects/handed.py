@@ -7,14 +7,26 @@ from functools import partial
 from typing import Final
 
 from detlint.effects.calling import Calling
-from detlint.effects.effects import parts_of
 from detlint.effects.run import Run
 from detlint.effects.state import IN_WORKERS, State
 from detlint.effects.summary import Handing
-from detlint.facts.model import Const, Instance, Mapping, Member, Partial, Ref, Result, Site, Value, options, sites
+from detlint.facts.model import (
+    Const,
+    Instance,
+    Mapping,
+    Member,
+    Partial,
+    Ref,
+    Result,
+    Site,
+    Value,
+    options,
+    sites,
+)
 from detlint.model.arguments import owner_of
 from detlint.model.callees import Callee
 from detlint.model.registries import BUILDS, last
+from detlint.model.tables import parts_of
 from detlint.program.calls import PREPARES, is_choice, is_chosen
 from detlint.program.reach import Effect, Place
 from detlint.program.values import Arguments, Frame, Spot
@@ -104,16 +116,18 @@ class Handed(Calling):
         site = frame.module.sites[place.site]
         contexts = frozenset(context for effect, _ in effects for context in effect.entry.contexts)
         told = self.telling(effects, place)
+        made = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
         arguments: Arguments = []
         if told is not None:
             given_with = self.flow.knowledge.given_with(place.module, place.site, told)
             functions, arguments = self.told(told, place), [(a.name, a.value) for a in given_with]
         else:
-            given = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
+            looked = (self.values.look(frame, a.value).value for a in site.args if a.name not in IN_WORKERS)
+            # what an object is made with, it may call, in tables too; a function goes through tables for what is in them
+            given = (inner for value in looked for inner in (parts_of(value) if made else (value,)))
             functions = [v for v in given if isinstance(v, (Ref, Partial)) and self.flow.callees(v)]
         if not functions:
             return None
-        made = isinstance(target, Ref) and self.resolver.classes.is_class(target.name)
         return Handing(functions, arguments, told is not None, contexts, made)
 
     def telling(self, effects: Sequence[tuple[Effect, Place]], place: Place) -> Effect | None:

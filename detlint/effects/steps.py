@@ -31,15 +31,13 @@ from detlint.facts.model import (
 from detlint.facts.model import Site as Called
 from detlint.ir.alone import in_ir
 from detlint.ir.tests import comparison
+from detlint.model.managers import EXITS, swallows
 from detlint.model.module import Module
-from detlint.model.registries import last
 from detlint.program.calls import asked_of_itself
 from detlint.program.kept import Kept
 from detlint.program.reach import Place, is_mode
 from detlint.program.values import ANY, Frame, Origin, Spot
 
-CATCHING: Final = frozenset({"suppress", "raises", "assertRaises", "assertRaisesRegex"})
-"""What libraries call managers that catch what is raised in their blocks."""
 ORDERED: Final = frozenset({"<", "<=", ">", ">="})
 """Comparisons that raise for None."""
 
@@ -419,7 +417,7 @@ class Stepping(Run):
         self.unsure += block.catches
         left = self.steps(fork.arms[0])
         self.unsure -= block.catches
-        if self.stopped and block.catches:
+        if block.catches and (self.stopped or len(fork.arms) > 1):
             left, self.stopped = False, ""
         self.hollow -= block.hollow
         self.scoped.pop()
@@ -430,17 +428,19 @@ class Stepping(Run):
                 self.state.streams[stream] = kind
         return left
 
-    def has_no_storage(self, site: int) -> bool:
-        """Whether a call makes a block in which tensors have no storage, and initial weights no numbers."""
+    def has_context(self, site: int, context: str) -> bool:
+        """Whether the catalog says something of what a call makes: that tensors have no storage in a block of it, and initial weights no
+        numbers (`no-storage`), that it catches what is raised there (`catches`)."""
         found = self.flow.knowledge.matches(self.frame.module, site) if site >= 0 else ()
-        return any("no-storage" in effect.entry.contexts for effect in found)
+        return any(context in effect.entry.contexts for effect in found)
 
     def opened(self, raw: Value | None) -> Block:
         """What a `with` enters in this frame."""
         value = self.values.look(self.frame, raw).value
-        kind = self.resolver.types.of(value)
-        hollow = isinstance(raw, Result) and self.has_no_storage(raw.site)
-        return Block(self.manager(raw), kind if "::" in kind else "", self.may_catch(value, raw), hollow)
+        kind, manager = self.resolver.types.of(value), self.manager(raw)
+        kind = kind if "::" in kind else ""
+        hollow = isinstance(raw, Result) and self.has_context(raw.site, "no-storage")
+        return Block(manager, kind, self.may_catch(manager, kind, raw), hollow)
 
     def manager(self, raw: Value | None) -> tuple[Module, Function, dict[str, Origin]] | None:
         """The generator function whose context manager a `with` enters, and what it is given; None for anything else."""
@@ -469,12 +469,17 @@ class Stepping(Run):
 
         return lambda: run("__enter__"), lambda: run("__exit__")
 
-    def may_catch(self, entered: Value | None, raw: Value | None) -> bool:
-        """Whether a `with` may catch what is raised in it: managers of the program may, and those of libraries that are known to."""
-        made = raw.of if isinstance(raw, Result) else raw
-        named = self.values.look(self.frame, made).value
-        own = "::" in self.resolver.types.of(entered) or (isinstance(named, Ref) and "::" in named.name)
-        return own or (made is not None and last(made) in CATCHING)
+    def may_catch(
+        self, manager: tuple[Module, Function, dict[str, Origin]] | None, kind: str, raw: Value | None
+    ) -> bool:
+        """Whether a `with` may catch what is raised in it: by the generator, or the `__exit__`, of the program, or by the catalog."""
+        found = [] if manager is None else [manager[:2]]
+        found += [callee[:2] for method in EXITS if kind for callee in self.flow.method(kind, method)]
+        for module, function in found:
+            code = self.resolver.modules.code(module.path)
+            if code is None or any(map(swallows, code.by_name.get(function.name, ()))):
+                return True
+        return isinstance(raw, Result) and self.has_context(raw.site, "catches")
 
     def is_manager(self, module: Module, function: Function) -> bool:
         """Whether a generator function is a context manager."""

@@ -18,6 +18,8 @@ from detlint.sources.parse import Cell, Problem
 
 SUPER: Final = "<super>"
 """The attribute of an object by which its class asks for what its bases have: `super().f` is `self.<super>.f`."""
+NOTED: Final = "__init_subclass__"
+"""The method that runs for each class that derives from its own."""
 SETTER: Final = ".<setter>"
 
 
@@ -211,7 +213,8 @@ class Branch(Record, frozen=True):
     loop, the values that its body replaces, each before the one in its place: tensors, and random keys; of a `__main__` block
     that shows no more than the shapes of what it makes, `SHAPES`, that only prints, `PRINTS`, or that at most prints and shows
     pictures, `LOOKS`. A `trial` is the body of a function that shows no more than shapes. `tests` is an `if` whose first arm only
-    runs while tests do. A `yield`, a `rebind`, an `exit` of the process, and a `return` that stands in another branch, have no arms.
+    runs while tests do. A `with` whose block surely raises has a second arm, without steps: what is behind it is come to if its manager
+    catches that. A `yield`, a `rebind`, an `exit` of the process, and a `return` that stands in another branch, have no arms.
     Nor has a `raise`, where the expression that is evaluated surely raises.
     """
 
@@ -345,8 +348,8 @@ class Class(Record, frozen=True):
     decorators: tuple[Value | None, ...] = ()
     """With its metaclass, which may make something else of it too."""
     properties: tuple[str, ...] = ()
-    """Those of its methods that run where their name is read, as an attribute is. What runs where it is assigned is the
-    function with `SETTER` after that name."""
+    """Those of its methods that run where their name is read, as an attribute is, or, `NOTED`, where a class derives from it. What runs
+    where it is assigned is the function with `SETTER` after that name."""
 
 
 class Body(Record, frozen=True):

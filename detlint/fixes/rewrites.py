@@ -632,7 +632,8 @@ def _draw_on_cpu(recipe: Recipe, spot: Spot) -> list[Edit]:
     if name.endswith("_"):
         return _fill_on_cpu(call, spot)
     device = calls.argument(call, spot.parameters, "device")
-    if device is None:
+    where = calls.written(device) if device is not None else _device_of_first(call) if name.endswith("_like") else ""
+    if not where:
         raise NoFix("the device isn't given")
     required = dict(spot.parameters).get("device") == "..."
     if required or re.search(r"_like$|^new_", name):
@@ -640,7 +641,7 @@ def _draw_on_cpu(recipe: Recipe, spot: Spot) -> list[Edit]:
     else:
         call = calls.without_argument(call, spot.parameters, "device")
     call, ending = _leaf(call, spot.parameters)
-    return spot.replaced(f"{calls.written(call)}.to({calls.written(device)}){ending}")
+    return spot.replaced(f"{calls.written(call)}.to({where}){ending}")
 
 
 def _leaf(call: cst.Call, parameters: Parameters) -> tuple[cst.Call, str]:
@@ -664,11 +665,12 @@ def _fill_on_cpu(call: cst.Call, spot: Spot) -> list[Edit]:
             filled = call.with_changes(func=func.with_changes(value=moving.value))
             return spot.replaced(calls.written(receiver.with_changes(func=moving.with_changes(value=filled))))
         alike = _LIKE.search(calls.dotted(receiver.func)) is not None
-        where = calls.written(device.value) if device is not None else _device_of_first(receiver) if alike else ""
+        beside = _device_of_object(receiver) if device is None else ""
+        where = calls.written(device.value) if device is not None else _device_of_first(receiver) if alike else beside
         if not where or any(arg.star == "**" for arg in receiver.args):
             raise NoFix("the device isn't given")
         receiver = calls.without_argument(receiver, TABLE, "device")
-        if alike:
+        if alike or beside:
             receiver = calls.with_argument(receiver, TABLE, "device", calls.parse('"cpu"'))
         made, ending = _leaf(receiver, TABLE)
         filled = call.with_changes(func=func.with_changes(value=made))
@@ -686,6 +688,14 @@ def _device_of_first(call: cst.Call) -> str:
     first = call.args[0] if call.args else None
     given = first is not None and first.keyword is None and not first.star and calls.plain(first.value)
     return f"{calls.written(first.value)}.device" if first is not None and given else ""
+
+
+def _device_of_object(call: cst.Call) -> str:
+    """Where the tensor lies beside which a call makes another, `x.new_empty(3)`; "" for any other call."""
+    func = call.func
+    made = isinstance(func, cst.Attribute) and func.attr.value.startswith("new_")
+    of = cst.ensure_type(func, cst.Attribute).value if made else None
+    return f"{calls.written(of)}.device" if of is not None and calls.plain(of) else ""
 
 
 def _moves(call: cst.Call) -> bool:

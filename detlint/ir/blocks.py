@@ -57,3 +57,36 @@ def is_next(function: Function, mark: int, other: int, first: int) -> bool:
         return False
     test, around = function.span(mark), function.span(other)
     return around[:2] <= test[:2] and test[2:] <= around[2:]
+
+
+def nested(ops: Sequence[Op]) -> tuple[dict[int, list[int]], list[int], dict[int, int], dict[int, int]]:
+    """The parts of each block: where it opens, is divided, and ends; for each op the mark that began the part around it; ends -> where
+    their blocks open; and each `WHILE` -> its `UNTIL`."""
+    parts: dict[int, list[int]] = {}
+    blocks: list[int] = []
+    begins: dict[int, int] = {}
+    untils: dict[int, int] = {}
+    open_: list[int] = []
+    inside: list[int] = [-1]
+    for at, operation in enumerate(ops):
+        code = operation[0]
+        if code in op.OPENING:
+            blocks.append(inside[-1])
+            parts[at] = [at]
+            open_.append(at)
+            inside.append(at)
+        elif code == op.UNTIL:
+            blocks.append(open_[-1])
+            untils[open_[-1]] = at
+        elif code in op.OF_A_BLOCK:
+            blocks.append(blocks[open_[-1]])
+            parts[open_[-1]].append(at)
+            inside[-1] = at
+        elif code == op.END:
+            blocks.append(blocks[open_[-1]])
+            begins[at] = open_[-1]
+            parts[open_.pop()].append(at)
+            inside.pop()
+        else:
+            blocks.append(inside[-1])
+    return parts, blocks, begins, untils

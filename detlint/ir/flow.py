@@ -18,22 +18,10 @@ from typing import Final, NamedTuple
 import msgspec
 
 from detlint.ir import ops as op
+from detlint.ir.blocks import nested
 from detlint.ir.depth import at_any_depth
+from detlint.ir.exits import ANY, NONE, ONLY_BEFORE, UNTOLD, Definitions, State, Ways, union
 from detlint.ir.uses import Op
-
-BEFORE: Final = -1
-"""What a name was when the function began, its parameter's value, or whatever it means outside."""
-UNTOLD: Final = -2
-"""Any of them: a function inside binds the name as well, or more than `MOST` reach the place."""
-ONLY_BEFORE: Final = frozenset({BEFORE})
-ANY: Final = frozenset({UNTOLD})
-_NONE: Final = frozenset[int]()
-MOST: Final = 64
-"""Definitions of a name that are told apart."""
-Definitions = frozenset[int]
-"""The positions of `STORE`s, `DELETE`s and `STAR_IMPORT`s, and what stands above."""
-State = dict[int, Definitions]
-"""Slot -> the definitions that reach a place; a slot that isn't there is as it was before."""
 
 
 class Guard(msgspec.Struct, frozen=True, eq=False):
@@ -89,20 +77,6 @@ def _flow(ops: Sequence[Op], constants: Sequence[object], shared: Collection[int
     return Flow(found.reaching, found.reached, found.blocks, found.parts, found.passed)
 
 
-def _union(several: Iterable[Definitions]) -> Definitions:
-    found = _NONE.union(*several)
-    return ANY if UNTOLD in found or len(found) > MOST else found
-
-
-class _Ways(NamedTuple):
-    """A loop, or a part of a `try`, around the place that is looked at: what has changed in it where it is left, or goes on."""
-
-    mark: int
-    """How long the trail was as it began."""
-    broken: list[State]
-    continued: list[State]
-
-
 Ended = tuple[bool, Guard | None]
 """Whether the end is come to, and the tests that were passed up to there."""
 
@@ -111,13 +85,13 @@ class _Pass:
     def __init__(self, ops: Sequence[Op], constants: Sequence[object]) -> None:
         self.ops = ops
         self.constants = constants
-        self.parts, self.blocks, self.begins, self.untils = _nested(ops)
+        self.parts, self.blocks, self.begins, self.untils = nested(ops)
         self.reaching: dict[int, Definitions] = {}
         self.reached = [False] * len(ops)
         self.passed: dict[int, Guard] = {}
         self.carried: dict[int, State] = {}
         """Loops -> what their bodies leave behind for the next round."""
-        self.ways: list[_Ways] = []
+        self.ways: list[Ways] = []
         self.now: State = {}
         self.trail: list[tuple[int, Definitions | None]] = []
         """What was changed, and what it was before."""
@@ -140,10 +114,10 @@ class _Pass:
                 code = self.ops[at][0]
                 if code == op.LOAD:
                     found = frozenset(place for place in places.get(self.ops[at][1], ()) if place > first)
-                    self.later[at] = _union((self.later.get(at, _NONE), found))
+                    self.later[at] = union((self.later.get(at, NONE), found))
                 elif code == op.STORE:
                     slot = self.ops[at][1]
-                    self.at_any_time[slot] = _union((self.at_any_time.get(slot, _NONE), frozenset((at,))))
+                    self.at_any_time[slot] = union((self.at_any_time.get(slot, NONE), frozenset((at,))))
 
     def around(self, at: int) -> Iterator[int]:
         """The marks that began the parts around an op, the innermost first."""
@@ -159,7 +133,7 @@ class _Pass:
     def add(self, more: dict[int, set[int]]) -> None:
         """Let definitions reach this place, too."""
         for slot, definitions in more.items():
-            self.put(slot, _union((self.now.get(slot, ONLY_BEFORE), frozenset(definitions))))
+            self.put(slot, union((self.now.get(slot, ONLY_BEFORE), frozenset(definitions))))
 
     def since(self, mark: int) -> State:
         """What has changed since the trail was so long."""
@@ -167,6 +141,8 @@ class _Pass:
 
     def undo(self, mark: int) -> None:
         """Go back to what was when the trail was so long."""
+        if self.ways and len(self.trail) > mark:
+            self.ways[-1].back(self.trail, mark)
         while len(self.trail) > mark:
             slot, before = self.trail.pop()
             if before is None:
@@ -184,7 +160,7 @@ class _Pass:
         for slot, several in found.items():
             if len(several) < len(living):
                 several.append(self.now.get(slot, ONLY_BEFORE))
-            self.put(slot, _union(several) if len(several) > 1 else several[0])
+            self.put(slot, union(several) if len(several) > 1 else several[0])
         return bool(living)
 
     def taken(self, mark: int, alive: bool) -> State | None:
@@ -229,8 +205,8 @@ class _Pass:
                     return False, guards
             elif code in _LEAVING:
                 if self.ways and code in (op.BREAK, op.CONTINUE):
-                    way = self.ways[-1]
-                    (way.broken if code == op.BREAK else way.continued).append(self.since(way.mark))
+                    way = self.ways[-1].broken if code == op.BREAK else self.ways[-1].continued
+                    way.take(self.now, self.trail)
                 return False, guards
             elif code == op.STAR_IMPORT:
                 self.add({slot: {at} for slot in self.now})
@@ -353,7 +329,7 @@ class _Pass:
         if at not in self.carried:
             self.carried[at] = self.left_behind(at, parts)
         for slot, definitions in self.carried[at].items():
-            self.put(slot, _union((self.now.get(slot, ONLY_BEFORE), definitions)))
+            self.put(slot, union((self.now.get(slot, ONLY_BEFORE), definitions)))
         head = len(self.trail)
         _, broken, tested = self.body(at, parts[1], guards)
         if len(parts) == 3:
@@ -374,7 +350,7 @@ class _Pass:
             for slot, definitions in end.items():
                 own = frozenset(d for d in definitions if at < d < parts[-1] or d == UNTOLD)
                 found.setdefault(slot, []).append(own)
-        return {slot: _union(several) for slot, several in found.items()}
+        return {slot: union(several) for slot, several in found.items()}
 
     def body(self, at: int, end: int, guards: Guard | None) -> tuple[list[State], list[State], State | None]:
         """One round: what has changed where the next begins, where it is left by `break`, and where there is no next."""
@@ -390,12 +366,13 @@ class _Pass:
             known = self.truth(test)
             behind = self.since(head) if alive and known is not True else None
             begin, guards, alive = until + 1, Guard(test, True, guards), alive and known is not False
-        self.ways.append(_Ways(head, [], []))
+        self.ways.append(Ways(head))
         if alive:
             alive, _ = self.run(begin, end, guards)
         last = self.taken(head, alive)
-        way = self.ways.pop()
-        return [*way.continued, *([last] if last is not None else [])], way.broken, behind
+        ways = self.ways.pop()
+        ends = [*ways.continued.states(self.now), *([last] if last is not None else [])]
+        return ends, ways.broken.states(self.now), behind
 
     # -- `try` ----------------------------------------------------------------------------------------------------------------
 
@@ -404,7 +381,7 @@ class _Pass:
         ops, parts, mark = self.ops, self.parts[at], len(self.trail)
         finally_ = parts[-2] if ops[parts[-2]][0] == op.FINALLY else -1
         if finally_ >= 0:
-            self.ways.append(_Ways(mark, [], []))
+            self.ways.append(Ways(mark))
         written = self.written(at, parts[1])
         behind = self.taken(mark, self.run(at + 1, parts[1], guards)[0])
         ends: list[State | None] = []
@@ -430,7 +407,7 @@ class _Pass:
         caught, closing = self.caught(part), self.ops[end - 1]
         if self.ops[caught + 1][0] != op.STORE or self.ops[caught + 1][2] != caught or not self.ways:
             return self.taken(mark, self.run(part + 1, end, guards)[0])
-        self.ways.append(_Ways(mark, [], []))
+        self.ways.append(Ways(mark))
         found = self.taken(mark, self.run(part + 1, end, guards)[0])
         self.hand_on(self.ways.pop(), {closing[1]: frozenset((end - 1,))})
         return found
@@ -454,46 +431,17 @@ class _Pass:
         self.hand_on(way, changed)
         return [{**state, **changed} if state is not None else None for state in ends]
 
-    def hand_on(self, way: _Ways, changed: State) -> None:
+    def hand_on(self, ways: Ways, changed: State) -> None:
         """Something is changed on the ways out of a `try` to the loop around it."""
-        if self.ways and (way.broken or way.continued):
-            outer = self.ways[-1]
-            before = self.since(outer.mark)
-            outer.broken.extend({**before, **state, **changed} for state in way.broken)
-            outer.continued.extend({**before, **state, **changed} for state in way.continued)
+        if not self.ways:
+            return
+        mark, outer = len(self.trail), self.ways[-1]
+        for way, further in ((ways.broken, outer.broken), (ways.continued, outer.continued)):
+            for state in way.states(self.now):
+                for slot, definitions in {**state, **changed}.items():
+                    self.put(slot, definitions)
+                further.take(self.now, self.trail)
+                self.undo(mark)
 
 
 _LEAVING: Final = frozenset({op.RETURN, op.RAISE, op.BREAK, op.CONTINUE, op.ASSERT})
-
-
-def _nested(ops: Sequence[Op]) -> tuple[dict[int, list[int]], list[int], dict[int, int], dict[int, int]]:
-    """The parts of each block: where it opens, is divided, and ends; for each op the mark that began the part around it; ends -> where
-    their blocks open; and each `WHILE` -> its `UNTIL`."""
-    parts: dict[int, list[int]] = {}
-    blocks: list[int] = []
-    begins: dict[int, int] = {}
-    untils: dict[int, int] = {}
-    open_: list[int] = []
-    inside: list[int] = [-1]
-    for at, operation in enumerate(ops):
-        code = operation[0]
-        if code in op.OPENING:
-            blocks.append(inside[-1])
-            parts[at] = [at]
-            open_.append(at)
-            inside.append(at)
-        elif code == op.UNTIL:
-            blocks.append(open_[-1])
-            untils[open_[-1]] = at
-        elif code in op.OF_A_BLOCK:
-            blocks.append(blocks[open_[-1]])
-            parts[open_[-1]].append(at)
-            inside[-1] = at
-        elif code == op.END:
-            blocks.append(blocks[open_[-1]])
-            begins[at] = open_[-1]
-            parts[open_.pop()].append(at)
-            inside.pop()
-        else:
-            blocks.append(inside[-1])
-    return parts, blocks, begins, untils

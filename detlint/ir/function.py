@@ -7,7 +7,8 @@ from functools import cached_property
 
 from detlint.ir import ops as op
 from detlint.ir.body import UNKNOWN, Binding, Body
-from detlint.ir.flow import BEFORE, ONLY_BEFORE, Flow, Guard, flow
+from detlint.ir.exits import BEFORE, ONLY_BEFORE
+from detlint.ir.flow import Flow, Guard, flow
 from detlint.ir.generators import late
 from detlint.ir.loads import Loads
 from detlint.ir.uses import Use, users

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from detlint.ir import ops as op
-from detlint.ir.flow import BEFORE, UNTOLD, Definitions
+from detlint.ir.exits import BEFORE, UNTOLD, Definitions
 from detlint.ir.uses import Op
 
 

@@ -5,11 +5,13 @@ On 2,000 real files libyaml composes 3.8 MB a second, ten times what PyYAML does
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 from typing import Final
 
 import yaml
+
+from detlint.ir.yaml_text import decoded
 
 Pairs = dict[str, tuple[yaml.ScalarNode, yaml.Node]]
 """The keys of a mapping with their nodes, merged ones (`<<`) included."""
@@ -44,6 +46,43 @@ def composed(text: str) -> list[yaml.Node]:
     if "*" in text:
         _expect_few(documents)
     return documents
+
+
+def documents_of(data: bytes) -> list[yaml.Node] | None:
+    """The same of a file as it is on disk; None for one that can't be read."""
+    try:
+        return composed(decoded(data))
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def scalars(documents: Sequence[yaml.Node]) -> list[str]:
+    """The values of a file of settings, as they are written; not its keys."""
+    keys = {id(key) for table in _all(documents) if isinstance(table, yaml.MappingNode) for key, _ in table.value}
+    return [node.value for node in _all(documents) if isinstance(node, yaml.ScalarNode) and id(node) not in keys]
+
+
+def shares(documents: Sequence[yaml.Node]) -> bool:
+    """Whether a part of a file stands elsewhere in it, too, under an alias."""
+    parts = [
+        id(part) for node in _all(documents) if isinstance(node, yaml.CollectionNode) for part in children_of(node)
+    ]
+    return len(parts) > len({*parts})
+
+
+def canonical(documents: Sequence[yaml.Node]) -> list[object]:
+    """What a file says, without comments and however it is laid out: of each node its tag, and its value or the numbers of its parts."""
+    nodes = [*_all(documents)]
+    numbers = {id(node): number for number, node in enumerate(nodes)}
+    said = (
+        [numbers[id(part)] for part in children_of(node)] if isinstance(node, yaml.CollectionNode) else node.value
+        for node in nodes
+    )
+    return [len(documents), *((node.tag, value) for node, value in zip(nodes, said, strict=True))]
+
+
+def _all(documents: Iterable[yaml.Node]) -> Iterator[yaml.Node]:
+    return chain.from_iterable(map(nodes_of, documents))
 
 
 def _expect_few(documents: list[yaml.Node]) -> None:

@@ -4,10 +4,13 @@ with the code of a script, as Jupytext and documentation have them: `ipynb/train
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from yaml import Node
 
 from detlint.ir.code import Code
 from detlint.ir.extent import are_alike
+from detlint.ir.yaml_nodes import canonical
 from detlint.model.links import Links
 from detlint.notebook import is_notebook
 
@@ -20,7 +23,7 @@ class Copies:
         root: nothing outside of this folder is looked at.
         files: those of the program.
         code: the IR of one; None for one that has none.
-        yaml: the bytes of a YAML file; None for any other.
+        yaml: the documents of a YAML file; None for any other.
     """
 
     def __init__(
@@ -28,7 +31,7 @@ class Copies:
         root: str,
         files: Collection[str],
         code: Callable[[str], Code | None],
-        yaml: Callable[[str], bytes | None],
+        yaml: Callable[[str], Sequence[Node] | None],
         links: Links,
     ) -> None:
         self._root = root + os.sep
@@ -64,8 +67,8 @@ class Copies:
         """Whether two files say the same."""
         code, there = self._code(path), self._code(other)
         if code is None or there is None:
-            text = self._yaml(path)
-            return text is not None and text == self._yaml(other)
+            documents, others = self._yaml(path), self._yaml(other)
+            return documents is not None and others is not None and canonical(documents) == canonical(others)
         return are_alike(code, there)
 
     def _above(self, path: str) -> Iterator[str]:

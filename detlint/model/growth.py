@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Op
 from detlint.model.unbound import is_unbound
 from detlint.model.wholes import are_added_whole
@@ -19,6 +19,11 @@ GROWS: Final = frozenset({"append", "extend", "insert", "put", "appendleft"})
 JOINS: Final = frozenset({"append", "cat", "concat", "concatenate", "hstack", "vstack"})
 """Functions that give a longer one: `x = np.concatenate([x, more])`."""
 WRITES: Final = frozenset({"write", "writelines", "writerow", "writerows"})
+SAVES: Final = WRITES | {
+    "dump", "imsave", "imwrite", "save", "save_image", "savefig", "savetxt", "savez", "to_csv", "to_json", "to_pickle", "write_bytes",
+    "write_text",
+}  # fmt: skip
+"""What writes files, by the names that libraries have for that."""
 LEVELS: Final = frozenset({"critical", "debug", "error", "info", "warn", "warning"})
 _SHOWN: Final = frozenset({"sys.stdout", "sys.stderr", "stdout", "stderr"})
 _ALIASES: Final = frozenset({op.LOAD, op.ATTR, op.ITEM, op.CHOICE, op.FOR, op.PART})

@@ -8,11 +8,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
+from yaml import Node
+
 from detlint import counters, marks
 from detlint.db import Database
 from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words, hash_of
+from detlint.ir.yaml_nodes import documents_of
 from detlint.ir.yaml_text import is_yaml
 from detlint.marks import Noted
 
@@ -58,9 +61,10 @@ class Index:
         """Whether a file is one of the program's."""
         return path in self._paths
 
-    def yaml(self, path: str) -> bytes | None:
-        """The bytes of a YAML file; None for any other, and for one that can't be read."""
-        return counters.looked_through(self._bytes(path)) if is_yaml(path) else None
+    def yaml(self, path: str) -> Sequence[Node] | None:
+        """The documents of a YAML file; None for any other, and for one that can't be read."""
+        data = counters.looked_through(self._bytes(path)) if is_yaml(path) else None
+        return documents_of(data) if data is not None else None
 
     def settings(self, path: str) -> bytes | None:
         """The bytes of a file of settings, or of a launch text; None for code, and for what can't be read."""

@@ -102,7 +102,7 @@ class Inheritance:
         order = self.mro(receiver or name)
         found: dict[str, Value] = {}
         for base in order[order.index(name) + 1 :] if name in order else self.bases(name):
-            own = self._own_attribute(base, attr)
+            own = self.attribute(base, attr) if self._says(base, attr) else None
             if own is not None:
                 found[base] = own
                 if not self._alternatives or self._has(receiver or name, found):
@@ -116,24 +116,17 @@ class Inheritance:
             return self._resolver.external(f"{name}.{attr}")
         module = self._resolver.known(key)
         body = module.classes.get(inside)
-        if body is None:
-            return None
+        if body is None or not self._says(name, attr):
+            return self.inherited(name, attr) if body is not None else None
         if attr in body.methods:
             return Ref(f"{name}.{attr}") if attr not in body.properties else Result(Ref(f"{name}.{attr}"))
-        if attr in body.attributes:
-            return self._resolver.normal(module.path, body.attributes[attr], module.functions.get(f"{inside}.__init__"))
-        return self.inherited(name, attr)
+        return self._resolver.normal(module.path, body.attributes[attr], module.functions.get(f"{inside}.__init__"))
 
-    def _own_attribute(self, name: str, attr: str) -> Value | None:
-        """What a class itself says of an attribute, without its bases."""
+    def _says(self, name: str, attr: str) -> bool:
+        """Whether a class itself says what an attribute is, without its bases; one of a library says it of all."""
         key, colon, inside = name.partition("::")
-        if not colon:
-            return self._resolver.external(f"{name}.{attr}")
-        module = self._resolver.known(key)
-        body = module.classes.get(inside)
-        if body is None or (attr not in body.methods and attr not in body.attributes):
-            return None
-        return self.attribute(name, attr)
+        body = self._resolver.known(key).classes.get(inside) if colon else None
+        return not colon or (body is not None and (attr in body.methods or attr in body.attributes))
 
     def _has(self, name: str, having: Collection[str], seen: tuple[str, ...] = ()) -> bool:
         """Whether a class surely is one of some classes, or derives from one, whichever of its alternatives it has."""

@@ -56,6 +56,10 @@ class Meaning:
         """The class of a value, by its full name; "" where that isn't known."""
         return self._resolver.types.of(self.value(function, at))
 
+    def is_class(self, function: Function, at: int) -> bool:
+        """Whether a value is a class itself, and no object."""
+        return self._resolver.classes.is_class(self.name(function, at))
+
     def calls(self, function: Function) -> Iterator[tuple[int, str]]:
         """The calls of a function, with the full names of what they call; "" where that has none."""
         return ((at, self.name(function, operation[1])) for at, operation in function.each(op.CALL))

@@ -126,7 +126,7 @@ def _added(function: Function, method: str, at: int) -> frozenset[str] | None:
     """The options that the call of a parser's method adds; None where that can't be known."""
     call = function.call(at)
     if method == "add_argument":
-        return _named(function, at)
+        return read_as(function, at)
     if method == "set_defaults":
         return frozenset(call.named) if not call.unpacked else None
     if method in _GROUPS:
@@ -134,8 +134,8 @@ def _added(function: Function, method: str, at: int) -> frozenset[str] | None:
     return frozenset() if method in _PARSES or method in _HARMLESS else None
 
 
-def _named(function: Function, at: int) -> frozenset[str] | None:
-    """The attribute that an option is read by."""
+def read_as(function: Function, at: int) -> frozenset[str] | None:
+    """The attribute that an option is read by which a call adds; None where that can't be known."""
     call = function.call(at)
     flags = [*map(function.constant, call.positional)]
     dest, action = (function.constant(call.named[name]) if name in call.named else None for name in ("dest", "action"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from detlint.facts.model import (
     GETATTR,
@@ -27,6 +27,9 @@ from detlint.facts.scope import MOST_DEFINITIONS, join
 
 if TYPE_CHECKING:
     from detlint.model.resolve import Resolver
+
+METHODCALLER: Final = Ref("operator.methodcaller")
+"""What makes functions that call a method of what they get; other getters read attributes of it."""
 
 
 def definitions(value: Value | None) -> Value | None:
@@ -70,7 +73,35 @@ class Results:
                 return self._first_record(path, value.site)
         elif isinstance(of, Ref) and (back := self._thing_given(of.name)) is not None:
             return back
+        elif isinstance(of, Result) and value.site >= 0 and self.is_getter(of):
+            found = self.asked(of, path, value.site, function)
+            return Result(found, site) if of.of == METHODCALLER and found is not None else found
         return Result(of, site) if of is not None else None
+
+    def is_getter(self, value: Result) -> bool:
+        """Whether a call makes a function that reads attributes of what it gets, or calls a method of it."""
+        return isinstance(value.of, Ref) and "getter" in self._resolver.contexts(value.of.name)
+
+    def called(self, getter: Result, path: str, number: int, function: Function | None) -> Value | None:
+        """What the call of a getter calls: a method, or a property's function."""
+        asked = self.asked(getter, path, number, function)
+        if isinstance(asked, Result) and asked.site < 0:
+            return asked.of
+        return asked if getter.of == METHODCALLER and asked is not None else getter
+
+    def asked(self, getter: Result, path: str, number: int, function: Function | None) -> Value | None:
+        """What a call of a getter reads of its first argument; None for several attributes, and where the name isn't known."""
+        module, maker = self._resolver.module(path), self._resolver.place(getter.site)
+        given = module.sites[number].args if module is not None else ()
+        if maker is None or not given or given[0].name:
+            return None
+        names = [self._resolver.normal(maker[0].path, argument.value) for argument in maker[1].args]
+        if not names or not isinstance(names[0], Const) or (len(names) > 1 and getter.of != METHODCALLER):
+            return None
+        found = self._resolver.normal(path, given[0].value, function)
+        for part in str(names[0].value).split("."):
+            found = self._resolver.member(found, part)
+        return found
 
     def looked_up(self, path: str, by: Value, given: Sequence[Value | None]) -> Value | None:
         """What a file gets by names that aren't written out, with all that is given: a module, a part of one, or a text; of several that

@@ -83,3 +83,11 @@ def _changes(function: Function, at: int, seen: set[int]) -> bool:
             if any(_changes(function, load, seen) for load in function.loads.get(use.op, ())):
                 return True
     return False
+
+
+def parts_of(value: Value | None) -> Iterator[Value | None]:
+    """A value, and all that it holds."""
+    yield value
+    if isinstance(value, (Items, Mapping)):
+        for inner in value.values:
+            yield from parts_of(inner)

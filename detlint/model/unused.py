@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.ir.flow import BEFORE
+from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Use
 
 Role = Literal["ends", "passes", ""]

@@ -114,6 +114,19 @@ class Users(Projects):
                 self.resolver.opened.add(path)
                 yield path
 
+    def heirs(self, module: Module, owner: str) -> list[tuple[Module, str]]:
+        """The classes of the program that derive from one, however far."""
+        found: dict[tuple[str, str], Module] = {(module.path, owner): module}
+        for (path, name), home in (waiting := [*found.items()]):
+            own, word = f"{path}::{name}", name.rpartition(".")[2]
+            for other in (home, *filter(None, map(self.resolver.module, self.importers_saying(home, word)))):
+                for heir in other.classes:
+                    key = other.path, heir
+                    if key not in found and own in self.resolver.classes.mro(f"{other.path}::{heir}"):
+                        found[key] = other
+                        waiting.append((key, other))
+        return [(home, name) for (_, name), home in [*found.items()][1:]]
+
     def of(self, module: Module, name: str) -> list[Use] | None:
         """All uses of a function or class of a module; None where those that there may be can't be found.
 

@@ -40,7 +40,6 @@ from detlint.ir.yaml_nodes import (
     Pairs,
     Place,
     Places,
-    children_of,
     composed,
     literal,
     nodes_of,
@@ -85,40 +84,6 @@ def read(data: bytes, module: str, catalog: Catalog) -> Facts:
         return _Reader(text, module, catalog).file(documents)
     except RecursionError:
         return Facts(module, problem=Problem("can't be analysed: it is nested too deeply"))
-
-
-def scalars(data: bytes) -> list[str]:
-    """The values of a file of settings, as they are written; none of one that can't be read."""
-    try:
-        waiting = composed(decoded(data))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
-        return []
-    found, seen = [], set[int]()
-    for node in waiting:
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.ScalarNode):
-            found.append(node.value)
-        else:
-            waiting += [value for _, value in node.value] if isinstance(node, yaml.MappingNode) else node.value
-    return found
-
-
-def shares(data: bytes) -> bool:
-    """Whether a part of a file stands elsewhere in it, too, under an alias, or may, since it can't be read."""
-    try:
-        waiting = composed(decoded(data))
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
-        return True
-    seen = {*map(id, waiting)}
-    for node in waiting:
-        for child in children_of(node) if isinstance(node, yaml.CollectionNode) else ():
-            if id(child) in seen:
-                return True
-            seen.add(id(child))
-            waiting.append(child)
-    return False
 
 
 def argument_span(data: bytes, at: Span, name: str) -> Span | None:

@@ -35,6 +35,7 @@ from detlint.model.raises import Raises
 from detlint.model.registries import BUILDS, Registries, last
 from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
+from detlint.model.tables import parts_of
 from detlint.model.training import ONLY_DIFFERENTIATES
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.values import is_parsed, rests_on_name
@@ -349,7 +350,8 @@ class Calls(Callees):
         ):
             yield None
             return
-        handed = (self.resolver.normal(module.path, a.value) for a in site.args if isinstance(a.value, (Ref, Partial)))
+        given = (inner for argument in site.args for inner in parts_of(argument.value))
+        handed = (self.resolver.normal(module.path, value) for value in given if isinstance(value, (Ref, Partial)))
         # A class that is handed over is seldom made there, and what draws is seen where it is.
         functions = (
             v for v in handed if not (isinstance(v, Ref) and "::" in v.name and self.resolver.classes.is_class(v.name))

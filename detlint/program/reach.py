@@ -18,7 +18,7 @@ HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
     "along-axis", "asks-for-release", "between-devices", "by-shape", "called-as-before", "chains", "closed", "coordinates",
-    "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "key", "layer", "looks-up", "no-grad", "one-hot",
+    "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "getter", "key", "layer", "looks-up", "no-grad", "one-hot",
     "parameter", "parses-records", "permutes", "picks", "prepares", "ranks", "repeats", "reseeds", "returns-first", "returns-parts",
     "returns-record", "returns-self", "returns-with-more", "rows", "traces", "weights", "weights-only",
 })  # fmt: skip

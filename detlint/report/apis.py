@@ -10,7 +10,15 @@ from typing import Final
 from detlint.catalog import Condition, Entry, Recipe
 from detlint.report.document import Table, escaped
 
-TARGETS: Final = {"cpu": "CPU", "cuda": "CUDA", "ascend": "Ascend", "tpu": "TPU", "mps": "MPS", "xpu": "XPU"}
+TARGETS: Final = {
+    "cpu": "CPU",
+    "cuda": "CUDA",
+    "ascend": "Ascend",
+    "tpu": "TPU",
+    "mps": "MPS",
+    "xpu": "XPU",
+    "hpu": "HPU",
+}
 SWITCHED: Final = {
     "a": "raises under the deterministic switch",
     "b": "deterministic under the switch",

@@ -90,6 +90,8 @@ def _level(rule: Rule) -> str:
         level = "by design; a note, or a warning where a run comes to it unseeded" + align
     elif rule.level == "align":
         level = "a note" + align
+    elif rule.level == "compare":
+        level = "a note, a warning with `--profile align`"
     else:
         level = rule.level + (align if rule.level == "warning" and rule.family >= 4 else "")
     return f"Level: {level}. Family {rule.family}: {family(rule) or 'of your own'}."

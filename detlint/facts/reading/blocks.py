@@ -32,6 +32,8 @@ from detlint.model import trials
 
 MOST_WORDS: Final = 8
 """Arms of an `if` that are nested, where each is for another text."""
+_GOES: Final = frozenset({op.RETURN, op.BREAK, op.CONTINUE})
+"""How a block is left without an exception."""
 _MAY_ASK: Final = frozenset({op.CHOICE, op.CALL, op.COMPARE})
 """Codes of tests that may ask whether tests run."""
 
@@ -360,9 +362,14 @@ class Blocks(Bindings):
         inner: tuple[Step, ...] = tuple(self.steps)
         self.steps, self.within = block.outer, block.around
         value = self.made[self.ops[block.mark][1]]
-        # Only a call's result or an object can do something when it is entered.
-        self.steps += (Branch("with", value, (inner,)),) if isinstance(value, (Result, Ref, Instance)) else inner
-        self.leave(block.stops[-1], at)
+        # Only a call's result or an object can do something when it is entered, or keep what is raised from what is behind.
+        if not isinstance(value, (Result, Ref, Instance)):
+            self.steps += inner
+            self.leave(block.stops[-1], at)
+            return
+        raised = block.stops[-1] and all(self.ops[inside][0] not in _GOES for inside in range(block.mark, at))
+        self.steps.append(Branch("with", value, (inner, ()) if raised else (inner,)))
+        self.leave(block.stops[-1] and not raised, at)
 
     # -- what is no statement ---------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from detlint.facts.model import SETTER, Class, Instance, Span, Value
+from detlint.facts.model import NOTED, SETTER, Class, Instance, Span, Value
 from detlint.facts.scope import join
 
 
@@ -36,6 +36,8 @@ class ClassBody:
                 return f"{name}.<deleter>"
             if decorator.endswith("property"):
                 self.properties.append(last)
+        if last == NOTED:
+            self.properties.append(last)
         self.methods.append(last)
         return name
 

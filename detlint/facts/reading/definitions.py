@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from detlint.facts.model import Const, Detail, Function, Instance, Option, Param, Parameter, Ref, Result, Span, Value
+from detlint.facts.model import (
+    NOTED,
+    Arg,
+    Const,
+    Detail,
+    Function,
+    Instance,
+    Option,
+    Param,
+    Parameter,
+    Ref,
+    Result,
+    Span,
+    Value,
+)
 from detlint.facts.reading.blocks import Blocks
 from detlint.facts.reading.class_body import ClassBody
 from detlint.facts.reading.handlers import of
@@ -35,6 +49,9 @@ class Definitions(Blocks):
             self.registered(decorator, self.prefix + name)
         decorators = tuple([self.made[decorator] for decorator in given])
         self.define(function, name, decorators, options, self.scope.owner if self.scope.kind == "class" else "")
+        for decorator, value in zip(given, decorators, strict=True):
+            if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.keeping:
+                self.site("call", value, (Arg("", Ref(self.prefix + name)),), decorator)
         opaque = any(name_of(decorator).startswith("?") for decorator in decorators)
         return Ref(self.prefix + name) if not opaque else None
 
@@ -167,6 +184,9 @@ class Definitions(Blocks):
         for attribute, kept in scope.bound().items():
             if attribute not in body.methods:
                 body.attribute(attribute, kept)
+        for base in bases:
+            if type(base) is Ref:
+                self.read(base, NOTED, base, NOTED)
         return Ref(self.prefix + name)
 
 

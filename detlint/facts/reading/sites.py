@@ -60,8 +60,6 @@ class Sites(State):
         """Note what `@MODELS.register_module(name="Net")` registers: under its own name where none is given, and where what
         is given is not literal."""
         call = self.scope.function.call(at) if self.ops[at][0] == op.CALL else None
-        if not self.dotted(call.callee if call is not None else at).rpartition(".")[2].startswith("register"):
-            return
         given = [*filter(None, (call.named.get("name"),)), *call.positional[:1]] if call is not None else []
         texts = [self.constant_of(part) for part in self.scope.function.within(given[0])] if given else []
         for name in [text for text in texts if isinstance(text, str)] or [definition.rpartition(".")[2]]:

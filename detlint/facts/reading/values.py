@@ -153,6 +153,8 @@ def simple(value: Value | None) -> Value | None:
     if kind is Mapping and len(value.keys) <= SHORT_MAPPING:  # type: ignore[union-attr]
         held = tuple(map(simple, value.values))  # type: ignore[union-attr]
         return Mapping(value.keys, held, value.open, simple(value.rest))  # type: ignore[union-attr]
+    if kind is Items and len(value.values) <= SHORT_MAPPING and any(type(held) is Ref for held in value.values):  # type: ignore[union-attr]
+        return Items(tuple(map(simple, value.values)), value.kind)  # type: ignore[union-attr]
     if kind is Either:
         options = tuple(simple(option) for option in value.options)  # type: ignore[union-attr]
         return Either(options, value.by) if None not in options else None  # type: ignore[union-attr]
