@@ -12,10 +12,10 @@ import msgspec
 
 from detlint import marks
 from detlint.db import Mark
-from detlint.facts import outline
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
 from detlint.ir.words import STAR, Words
+from detlint.model import outline
 from detlint.model.documents import Documents
 from detlint.model.index import Index
 from detlint.model.links import Links, registered

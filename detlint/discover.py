@@ -17,11 +17,12 @@ from detlint.files import read
 from detlint.folders import is_file, is_folder, packages_around
 from detlint.ir.launch_texts import JSON, MOST_OF_JSON, is_settings
 from detlint.notebook import BOM
+from detlint.sources.cpp_text import SUFFIXES as CPP
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
-SUFFIXES = (".py", ".pyi", ".ipynb")
+SUFFIXES = (".py", ".pyi", ".ipynb", *CPP)
 MOST_OF_IGNORES: Final = 250_000
 """Bytes of a .gitignore file; a larger one ignores nothing."""
 

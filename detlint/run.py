@@ -45,6 +45,7 @@ from detlint.passages import NO_WAY, runs_of, way_of
 from detlint.patterns import glob
 from detlint.program.outcome import Outcome, Runs
 from detlint.source import Source
+from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import Problem
 from detlint.state import Row, State
 from detlint.status import NOTHING, Status
@@ -766,6 +767,8 @@ class Run:
         """What judging a file gives."""
         engine = self._engine_kept()
         body(self.known, path)
+        if is_cpp(path):
+            return Judged(self._judged_source(engine, path))
         facts = self.modules.facts(path)
         module = engine.resolver.module(path)
         if facts is None or module is None:
@@ -779,6 +782,14 @@ class Run:
         for told in {step.path for finding in findings for step in finding.steps}:
             body(self.known, told)
         return Judged([*left_out, *findings], varies, is_open)
+
+    def _judged_source(self, engine: Engine, path: str) -> list[Finding]:
+        """What is found in a source of C++."""
+        head = self._head(path)
+        try:
+            return engine.judge_source(path)
+        except Exception as error:  # the boundary of one file: the rest of the run goes on
+            return self._fault(path, error) if head is not None else []
 
     def _fault(self, path: str, error: Exception) -> list[Finding]:
         if isinstance(error, RecursionError):

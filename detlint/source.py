@@ -15,6 +15,7 @@ from detlint.files import read
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.yaml_text import decoded, encoding_of, lines_of
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
+from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import parsable
 
 
@@ -58,6 +59,11 @@ class Source:
     def yaml(self) -> bool:
         """Whether it is a YAML file, or a launch text."""
         return is_settings(str(self._path))
+
+    @property
+    def cpp(self) -> bool:
+        """Whether it is C++."""
+        return is_cpp(self._path)
 
     @cached_property
     def data(self) -> bytes:

@@ -19,11 +19,11 @@ import pytest
 from conftest import REPOSITORY, Told, once, told
 
 FIXTURES = REPOSITORY / "fixtures"
-SUFFIXES = (".py", ".ipynb", ".yaml", ".yml")
+SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".cu", ".cpp")
 RULES = sorted(path for path in (FIXTURES / "rules").glob("*/*") if path.suffix in SUFFIXES)
 TRAPS = sorted(path for path in (FIXTURES / "traps").glob("*") if path.suffix in SUFFIXES)
-EXPECT = re.compile(r"#\s*expect:\s*(?P<list>DET\d{3}.*)")
-OPTION = re.compile(r"#\s*(?P<key>profile|target|versions|select):\s*(?P<value>.+)")
+EXPECT = re.compile(r"(?:#|//)\s*expect:\s*(?P<list>DET\d{3}.*)")
+OPTION = re.compile(r"(?:#|//)\s*(?P<key>profile|target|versions|select):\s*(?P<value>.+)")
 
 Mark = tuple[str, str]
 

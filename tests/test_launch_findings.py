@@ -48,6 +48,8 @@ def places(*arguments: str) -> list[tuple[str, int, int, str]]:
         ("pod.yaml", "env:\n  - name: NCCL_ALGO\n    value: Tree\n", [(3, 5)]),
         # what leaves the ring, isn't known, or is no variable of a process
         ("run.sh", "export NCCL_ALGO=Ring\nNCCL_ALGO=ring python a.py\n", []),
+        ("run.sh", "export NCCL_ALGO=^NVLS\n", []),
+        ("r.yaml", "ENV_VARS:\n  NCCL_ALGO: Tree\n", [(2, 3)]),
         ("run.sh", "export NCCL_ALGO=$1\nexport NCCL_ALGO=$(choose)\n", []),
         ("run.sh", "NCCL_ALGO=Tree\necho $NCCL_ALGO\n", []),
         ("run.sh", "# export NCCL_ALGO=Tree\necho 'export NCCL_ALGO=Tree'\ncat <<E\nexport NCCL_ALGO=Tree\nE\n", []),

@@ -181,7 +181,7 @@ def test_how_many_processes() -> None:
             json.dumps({"configurations": [{"program": "x.py", "args": ["--n", "1"], "env": {"A": "1"}}]}),
             ("python", "x.py", "--n", "1"),
             {"A": "1"},
-            (0, 0),
+            (1, 21),
         ),
         ("pyproject.toml", 'tool.pixi.tasks.t = "python x.py --n 1"', ("python", "x.py", "--n", "1"), {}, (1, 0)),
         ("Procfile", "web: python x.py --n 1\n", ("python", "x.py", "--n", "1"), {}, (1, 5)),

@@ -16,6 +16,7 @@ from detlint.catalog.entries import (
     Entry,
     Factory,
     Framework,
+    KernelLanguage,
     Launcher,
     Rule,
     SettingsFile,
@@ -62,6 +63,7 @@ class Compiled(msgspec.Struct, frozen=True):
     factories: list[Factory] = []
     settings_files: list[SettingsFile] = []
     launchers: list[Launcher] = []
+    kernel_languages: list[KernelLanguage] = []
     aliases: dict[str, str] = {}
     tables: Tables = Tables()
     signatures: msgspec.Raw = _encoded({})
@@ -87,6 +89,7 @@ def put_together(documents: list[Document]) -> Compiled:
         [factory for document in documents for factory in document.factories],
         [kind for document in documents for kind in document.settings_files],
         [launcher for document in documents for launcher in document.launchers],
+        [language for document in documents for language in document.kernel_languages],
         {name: target for document in documents for name, target in document.aliases.items()},
         _tables(entries),
         _encoded(signatures),

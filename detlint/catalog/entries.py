@@ -223,6 +223,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
     value of that argument."""
+    adds: tuple[str, ...] = ()
+    """Of what adds atomically in a kernel: the parameters with the place, perhaps with what tells it further, and what is added."""
+    compiles: tuple[str, ...] = ()
+    """The parameters that carry a source in C++, which is compiled."""
     consumes: tuple[str, ...] = ()
     """The parameters that carry random keys which the call uses up."""
     returns: str = ""
@@ -481,6 +485,80 @@ class Launcher(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     source: str = ""
 
 
+class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab", omit_defaults=True):
+    """What is known of a language for kernels: full names of Python, and names that C++ calls. Methods go by their names."""
+
+    name: str
+    kernels: tuple[str, ...] = ()
+    """Decorators, and words, by which a function is a kernel."""
+    tuned_kernels: tuple[str, ...] = ()
+    """Those that choose a configuration by timing, unless they are given one."""
+    parallel_kernels: tuple[str, ...] = ()
+    """Decorators by which loops of a function may run in parallel, if they are told so."""
+    parallel_ranges: tuple[str, ...] = ()
+    """What such a loop goes through."""
+    autotuners: tuple[str, ...] = ()
+    """Decorators that choose one of several configurations by timing."""
+    configs: tuple[str, ...] = ()
+    """What makes such a configuration."""
+    programs: tuple[str, ...] = ()
+    """What gives the number of the program, or block, that runs; as a loop or block: all that run."""
+    threads: tuple[str, ...] = ()
+    """The same of threads in a block."""
+    grids: tuple[str, ...] = ()
+    """The same of threads in all blocks."""
+    counts: tuple[str, ...] = ()
+    """How many of them there are."""
+    lanes: tuple[str, ...] = ()
+    """What numbers the elements that one program works on at once."""
+    atomics: tuple[str, ...] = ()
+    """Functions of C++ that add to a place, the first argument, a number, the second one; methods of a reference, a number."""
+    swaps: tuple[str, ...] = ()
+    """Those that put one value in another's place, if that is still there."""
+    atomic_references: tuple[str, ...] = ()
+    """Types whose methods are atomic."""
+    bits: tuple[str, ...] = ()
+    """What gives the bits of a floating-point number as a whole one."""
+    modes: tuple[str, ...] = ()
+    """Functions that have later copies of a type add."""
+    whole: tuple[str, ...] = ()
+    """What gives whole numbers."""
+    floats: tuple[str, ...] = ()
+    """What gives floating-point numbers."""
+    first: tuple[str, ...] = ()
+    """What gives numbers like those of its first argument, unless it is told a type."""
+    like: tuple[str, ...] = ()
+    """The same of what makes new arrays."""
+    addresses: tuple[str, ...] = ()
+    """What gives no numbers, but where they are."""
+    chooses: tuple[str, ...] = ()
+    """What gives one of its second and third arguments."""
+    typed: tuple[str, ...] = ()
+    """What gives numbers of the type that it is told, floating-point numbers if it is told none."""
+    typed_whole: tuple[str, ...] = ()
+    """The same, whole numbers if it is told none."""
+    cuts: tuple[str, ...] = ()
+    """What may give one number for several."""
+    sums: tuple[str, ...] = ()
+    """What adds up along an axis, in an order that the sizes of blocks decide."""
+    products: tuple[str, ...] = ()
+    """What multiplies matrices."""
+    dispatches_floats: tuple[str, ...] = ()
+    """Macros that compile what they are handed for types among which floating-point ones are."""
+    dispatches_whole: tuple[str, ...] = ()
+    """The same for whole ones alone."""
+    float_types: tuple[str, ...] = ()
+    whole_types: tuple[str, ...] = ()
+    floats_methods: tuple[str, ...] = ()
+    whole_methods: tuple[str, ...] = ()
+    like_methods: tuple[str, ...] = ()
+    """What makes arrays of the type that they are told, or of their object's."""
+    same_methods: tuple[str, ...] = ()
+    cast_methods: tuple[str, ...] = ()
+    """What gives numbers of the type that it is told."""
+    source: str = ""
+
+
 class Document(msgspec.Struct, frozen=True):
     """One catalog file, checked."""
 
@@ -490,6 +568,7 @@ class Document(msgspec.Struct, frozen=True):
     factories: list[Factory] = []
     settings_files: list[SettingsFile] = []
     launchers: list[Launcher] = []
+    kernel_languages: list[KernelLanguage] = []
     signatures: dict[str, msgspec.Raw] = {}
     """Encoded: a run asks for few of them, and they are a quarter of everything."""
     aliases: dict[str, str] = {}

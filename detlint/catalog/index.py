@@ -59,6 +59,7 @@ class Catalog:
         self.factories = known.factories
         self.settings_files = known.settings_files
         self.launchers = known.launchers
+        self.kernel_languages = known.kernel_languages
         self.signatures = Signatures(known.signatures)
         self.aliases = known.aliases
         tables = known.tables

@@ -15,6 +15,7 @@ from detlint.catalog.entries import (
     Entry,
     Factory,
     Framework,
+    KernelLanguage,
     Launcher,
     Rule,
     SettingsFile,
@@ -24,7 +25,7 @@ from detlint.catalog.entries import (
 _T = TypeVar("_T")
 
 TABLES = {
-    "api": list, "rule": list, "framework": list, "factory": list, "settings-file": list, "launcher": list,
+    "api": list, "rule": list, "framework": list, "factory": list, "settings-file": list, "launcher": list, "kernel-language": list,
     "signatures": dict, "aliases": dict,
 }  # fmt: skip
 """What a catalog file may hold."""
@@ -150,9 +151,10 @@ def parse(path: str, data: bytes) -> Document:
         _check_factory(path, f"[[factory]] {number}", factory)
     settings_files = _rows(path, raw, "settings-file", SettingsFile)
     launchers = _rows(path, raw, "launcher", Launcher)
+    languages = _rows(path, raw, "kernel-language", KernelLanguage)
     signatures = {name: _signature(path, name, text) for name, text in raw.get("signatures", {}).items()}
     aliases = _convert(path, "[aliases]", raw.get("aliases", {}), dict[str, str])
-    return Document(rules, entries, frameworks, factories, settings_files, launchers, signatures, aliases)
+    return Document(rules, entries, frameworks, factories, settings_files, launchers, languages, signatures, aliases)
 
 
 def _rows(path: str, raw: dict[str, Any], table: str, kind: type[_T]) -> list[_T]:

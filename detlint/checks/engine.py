@@ -8,7 +8,7 @@ from msgspec import structs
 
 from detlint import counters
 from detlint.catalog import Catalog
-from detlint.checks import keys, library, seeds, switches, workers
+from detlint.checks import kernels, keys, library, ranks, resume, seeds, switches, workers
 from detlint.checks.alone import Alone
 from detlint.checks.backward import Backward
 from detlint.checks.device_tests import DeviceTests
@@ -19,8 +19,11 @@ from detlint.checks.levels import as_note
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.raising import Raising
+from detlint.checks.ranks import RankRules
+from detlint.checks.resume import ResumeRules
 from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
+from detlint.checks.sources import SourceRules
 from detlint.checks.sums import Sums
 from detlint.checks.switched_again import switched_again
 from detlint.checks.told import finding
@@ -126,6 +129,8 @@ class Engine:
             Settled(users, documents),
             root,
         )
+        self.sources = SourceRules(self.matcher, users)
+        self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
@@ -196,6 +201,8 @@ class Engine:
             self.documented.switched,
             self.verdicts.silence.placed.is_on_host,
         )
+        found += self.ranks.findings(reach) if ranks.CODE in self.on else ()
+        found += self.resume.findings(reach) if resume.CODE in self.on else ()
         if reach.by_launch:
             started = reach.entry.started
             here = Step(started.path, started.span, "as it is started here") if started.path else None
@@ -228,6 +235,8 @@ class Engine:
             strict = self.settings.library == "strict"
             found += library.findings(module, self.matcher, self._drawing, strict, is_tried)
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
+        if kernels.CODE in self.on:
+            found += self.verdicts.kernels.findings(module)
         at_sites = [*self._sites(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
@@ -236,6 +245,10 @@ class Engine:
             keyed = self.keys.findings(module)
             found += map(as_note, keyed) if behind else keyed
         return self._selected([*at_sites, *found]), varies, is_open
+
+    def judge_source(self, path: str) -> list[Finding]:
+        """The findings in a source of C++."""
+        return self._selected([*self.sources.findings(path)] if kernels.CODE in self.on else [])
 
     def _selected(self, found: list[Finding]) -> list[Finding]:
         return [self._as_set(finding) for finding in dict.fromkeys(found) if finding.code in self.on]
@@ -263,7 +276,8 @@ class Engine:
                     *_, (found, _) = self.verdicts.of(module, index, match, runs)
                     if found is not None:
                         rule, active = self.catalog.rules[match.entry.rule], self.matcher.active(module)
-                        yield finding(module, module.sites[index], match, rule, found, active, self.settings)
+                        told = finding(module, module.sites[index], match, rule, found, active, self.settings)
+                        yield self.verdicts.kernels.told(told, module, index, match)
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)

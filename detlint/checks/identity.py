@@ -95,7 +95,10 @@ class Identities:
 
     def _code(self, path: str) -> Code | None:
         if path != self._latest[0]:
-            self._latest = path, None if self._sources[path].yaml else _lowered(self._sources[path].data)
+            self._latest = (
+                path,
+                None if self._sources[path].yaml or self._sources[path].cpp else _lowered(self._sources[path].data),
+            )
         return self._latest[1]
 
 

@@ -69,7 +69,7 @@ def _covers(directive: Directive, code: str) -> bool:
 
 def _real(directive: Directive, source: Source) -> bool:
     blanket = directive.style == "noqa" and not directive.codes
-    return not blanket or source.yaml or confirmed(directive, source.data)
+    return not blanket or source.yaml or source.cpp or confirmed(directive, source.data)
 
 
 def lines_of(finding: Finding, source: Source) -> set[int]:

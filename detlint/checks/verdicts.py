@@ -15,6 +15,7 @@ from detlint.checks.documented import Documented
 from detlint.checks.exact import Exact
 from detlint.checks.finding import Certainty
 from detlint.checks.frozen import Frozen
+from detlint.checks.kernels import KernelRules
 from detlint.checks.kin import Kin
 from detlint.checks.leftover import Leftover
 from detlint.checks.levels import ALIGN, Case, Level, level
@@ -86,6 +87,7 @@ class Verdicts:
         self._leftover = Leftover(matcher, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.may_train_in)
         self._device_tests = device_tests
+        self.kernels = KernelRules(matcher, users)
         self._never: Memo[bool] = Memo(users.db)
         self._always: Memo[bool] = Memo(users.db)
         self._steady: Memo[bool] = Memo(users.db)
@@ -181,6 +183,8 @@ class Verdicts:
         # What nothing is known of is told where back ends are compared: it is proof of its absence that is asked for.
         likely: Certainty = "likely" if match.known or align else "possible"
         certainty: Certainty = "certain" if match.sure else likely
+        if match.sure and not self.kernels.is_sure(module, index, match):
+            certainty = "likely"
         trained = any(outcome.trains for outcome in through)
         idle = self._backward.is_open(match, module, index, trained)
         return Case(
@@ -278,7 +282,7 @@ class Verdicts:
         """Why what would be told is no finding after all, by what is asked of the whole program; "" where it may be one."""
         if test := self._device_tests.excluded(module, index, match):
             return f"`{test}` keeps runs from it on the hardware that it is about"
-        if reason := self._constants.rule_out(module, index, match):
+        if reason := self._constants.rule_out(module, index, match) or self.kernels.ruled_out(module, index, match):
             return reason
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, or no more than two at a time, which give the same in any order"

@@ -28,6 +28,7 @@ from detlint.ir.storage import encode as encode_ir
 from detlint.ir.words import Words, of_code, of_text
 from detlint.ir.words import decode as words_of
 from detlint.notebook import NotANotebook, is_notebook, open_notebook
+from detlint.sources.cpp_text import is_cpp, may_add
 from detlint.sources.gate import Gate, YamlGate
 from detlint.sources.parse import Cell, Problem
 from detlint.status import NOTHING, Status
@@ -102,7 +103,7 @@ class File(msgspec.Struct):
     text: bytes | None = None
     """What standard input gave for it."""
     plain: bool = False
-    """Whether it is a YAML file, or a launch text, that can't produce a finding."""
+    """Whether it is a YAML file, a launch text or C++ that can't produce a finding."""
 
     def read(self) -> bytes:
         """The content to check: that of which the key was taken.
@@ -154,7 +155,9 @@ class File(msgspec.Struct):
         counters.now.files += 1
         counters.now.content += self.size
         self.key = content_key(data, self.module, self.package)
-        self.plain = gate is not None and is_settings(self.path) and not gate().lets(self.path, data)
+        self.plain = (is_cpp(self.path) and not may_add(data)) or (
+            gate is not None and is_settings(self.path) and not gate().lets(self.path, data)
+        )
 
 
 class Store(msgspec.Struct):
@@ -228,7 +231,7 @@ class Store(msgspec.Struct):
     def code(self, path: str, name: tuple[str, bool]) -> Code | None:
         """The IR of a file, lowered now if it was gated or isn't among the program's. None where it can't be read or parsed, and of a file
         that is no Python."""
-        file = self._file(path, name) if not is_settings(path) else None
+        file = self._file(path, name) if not (is_settings(path) or is_cpp(path)) else None
         if file is None:
             return None
         encoded = self._row(file.key + OF_IR)
@@ -243,7 +246,8 @@ class Store(msgspec.Struct):
             return None
         encoded = self._row(file.key + OF_WORDS)
         if not encoded:
-            encoded = (b"" if is_settings(path) else self._read(file)[1].words) or of_text(file.read()).encode()
+            is_python = not (is_settings(path) or is_cpp(path))
+            encoded = (self._read(file)[1].words if is_python else b"") or of_text(file.read()).encode()
             self.fresh[file.key + OF_WORDS] = encoded
         return words_of(encoded)
 
@@ -376,6 +380,10 @@ def _read_one(file: File, catalog: Catalog, max_size: int, gate: Gate | None = N
 
             counters.now.read += 1
             return Read(encode(read_settings(file.path, code, file.module, catalog)), words=of_text(code).encode())
+        elif is_cpp(file.path):
+            from detlint.facts import cpp_file
+
+            return Read(encode(cpp_file.read(code, file.module)), words=of_text(code).encode())
         elif gate is not None and not gate.passes(code):
             return Read(GATED)
         else:

@@ -23,10 +23,12 @@ from detlint.facts.store import with_deep_stack
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
+from detlint.ir import cpp
 from detlint.ir.launch_texts import is_settings, kind_of, lower
 from detlint.ir.yaml_text import is_yaml
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
+from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import module_of
 
 _NOQA: Final = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)", re.I)
@@ -200,6 +202,24 @@ class _Yaml(_Page):
             raise CannotStand(f"the file can't be parsed: {error}") from None
 
 
+class _Cpp(_Page):
+    def _closed(self) -> set[int]:
+        lines = self.data.splitlines()
+        return {i for i, line in enumerate(lines, 1) if line.endswith(b"\\") or b"//" in line}
+
+    def _edited(self, wanted: Mapping[int, set[str]]) -> bytes:
+        lines = self.data.splitlines(keepends=True)
+        for number, codes in wanted.items():
+            line = lines[number - 1]
+            comment = f"  // detlint: ignore[{', '.join(sorted(codes))}]".encode()
+            lines[number - 1] = line.rstrip() + comment + line[len(line.rstrip(b"\r\n")) :]
+        return b"".join(lines)
+
+    def _meaning(self, data: bytes) -> object:
+        ir = cpp.lower(data)
+        return (ir.strings, ir.constants, ir.functions, ir.bodies) if ir is not None else None
+
+
 class _Launch(_Yaml):
     def _closed(self) -> set[int]:
         kind, lines = kind_of(self._name), self.data.split(b"\n")
@@ -248,7 +268,7 @@ class _Notebook(_Page):
 
 
 def _page(path: str, data: bytes) -> _Page:
-    other = _Launch if is_settings(path) else _Python
+    other = _Launch if is_settings(path) else _Cpp if is_cpp(path) else _Python
     kind = _Notebook if is_notebook(path) else _Yaml if is_yaml(path) else other
     return kind(path, data)
 

@@ -20,7 +20,8 @@ _SCRIPTS: Final = frozenset({"after_script", "bash", "before_script", "cmd", "ru
 _WORDS: Final = ("entrypoint", "command", "args")
 """What makes one command together."""
 _PROGRAMS: Final = frozenset({"command", "entrypoint", "module", "program"})
-_ENVIRONMENT: Final = frozenset({"env", "environment", "envs", "variables"})
+_ENVIRONMENT: Final = frozenset({"env", "env_vars", "environment", "envs", "variables"})
+"""In small letters."""
 _FOLDERS: Final = frozenset({"cwd", "working-directory", "working_dir", "workingDirectory", "workingDir"})
 _TASKS: Final = frozenset({"scripts", "tasks"})
 """Tables of commands by names."""
@@ -32,7 +33,7 @@ def lower(setting: Setting) -> tuple[Step, ...]:
         return tuple(step for value in setting.values for step in lower(value))
     if not isinstance(setting, Table):
         return ()
-    steps = [step for row in setting.rows if row.key in _ENVIRONMENT for step in _assigned(row)]
+    steps = [step for row in setting.rows if row.key.lower() in _ENVIRONMENT for step in _assigned(row)]
     steps += [_moving(row) for row in setting.rows if row.key in _FOLDERS and _written(row.value)]
     steps += _together({row.key: row for row in setting.rows})
     for row in setting.rows:
@@ -40,7 +41,7 @@ def lower(setting: Setting) -> tuple[Step, ...]:
             steps += _script(row)
         elif row.key in _TASKS and isinstance(row.value, Table):
             steps += [Group(tuple(_script(task))) for task in row.value.rows if _written(task.value)]
-        if isinstance(row.value, (Table, Items)) and row.key not in _ENVIRONMENT:
+        if isinstance(row.value, (Table, Items)) and row.key.lower() not in _ENVIRONMENT:
             steps += lower(row.value)
     return (Group(tuple(steps)),) if steps else ()
 

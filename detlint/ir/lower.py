@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -46,9 +46,18 @@ def lower(tree: ast.Module) -> FileIR:
 
 def _lowered(tree: ast.Module) -> FileIR:
     file = File()
-    functions = file.functions
     Builder(file, MODULE, "", 1, None).body = tree.body
-    done = [_done(f) for f in functions]  # each adds those that stand in it
+    return assembled(file, _body)
+
+
+def assembled(file: File, lowered: Callable[[Builder], None]) -> FileIR:
+    """The IR of a file whose functions are lowered one after the other, beginning with the top level.
+
+    Args:
+        lowered: does that; it adds those that stand in one.
+    """
+    functions = file.functions
+    done = [_done(f, lowered) for f in functions]
     names = [f.resolved() for f in reversed(functions)][::-1]
     headers = [
         Header(f.kind, file.string(f.name), f.parent.number if f.parent else -1, f.line, tuple(f.parameters), f.returns)
@@ -82,12 +91,17 @@ class _Done(NamedTuple):
     """Of a class: the slots that it stores functions in, and these."""
 
 
-def _done(f: Builder) -> _Done:
-    """Lower a function."""
+def _body(f: Builder) -> None:
+    """Lower a function of Python."""
     if isinstance(f.body, list):
         block(f, f.body)
     else:
         f.put((op.RETURN, value_of(f, f.body)), f.body)
+
+
+def _done(f: Builder, lowered: Callable[[Builder], None]) -> _Done:
+    """Lower a function, and pack it."""
+    lowered(f)
     ops, methods = f.ops, list[tuple[int, int]]()
     if f.kind == CLASS:
         stored = [part for part in ops if part[0] == op.STORE]

@@ -13,11 +13,13 @@ from yaml import Node
 from detlint import counters, marks
 from detlint.db import Database
 from detlint.ir.code import Code
+from detlint.ir.cpp import lower
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words, hash_of
 from detlint.ir.yaml_nodes import documents_of
 from detlint.ir.yaml_text import is_yaml
 from detlint.marks import Noted
+from detlint.sources.cpp_text import is_cpp
 
 MANY: Final = 512
 """So often a file is taken to say a name whose code isn't there."""
@@ -53,6 +55,8 @@ class Index:
         self._table: dict[int, array[int]] | None = None
         """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
+        self._sources: dict[str, Code | None] = {}
+        """Files of C++ -> their IR."""
         self._db = db
         self.sought: Noted[tuple[str, str]] = Noted(db, marks.saying)
         """How the paths begin of the files that words were looked for in, and the words."""
@@ -65,6 +69,14 @@ class Index:
         """The documents of a YAML file; None for any other, and for one that can't be read."""
         data = counters.looked_through(self._bytes(path)) if is_yaml(path) else None
         return documents_of(data) if data is not None else None
+
+    def source(self, path: str) -> Code | None:
+        """The IR of a source in C++; None for any other file, and for one that can't be read."""
+        if path not in self._sources:
+            data = counters.looked_through(self._bytes(path)) if is_cpp(path) else None
+            ir = lower(data) if data is not None else None
+            self._sources[path] = Code(ir) if ir is not None else None
+        return self._sources[path]
 
     def settings(self, path: str) -> bytes | None:
         """The bytes of a file of settings, or of a launch text; None for code, and for what can't be read."""

@@ -18,6 +18,7 @@ from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_settings
 from detlint.model.surroundings import Surroundings
 from detlint.notebook import SUFFIX, is_notebook
+from detlint.sources.cpp_text import is_cpp
 from detlint.status import NOTHING, Status, status_of
 
 FRAMEWORKS: Final = frozenset({"torch", "numpy", "mindspore", "tensorflow"})
@@ -47,7 +48,7 @@ class ModuleNames:
         if is_notebook(name):
             # No import leads into a notebook, which may be called `torch.ipynb`: its name is none that one could say.
             return f"<{name.removesuffix(SUFFIX).replace('.', '_')}>", False
-        if is_settings(name):
+        if is_settings(name) or is_cpp(name):
             return f"[{name.replace('.', '_')}]", False
         prefix, stem = self._prefix(folder), name.rpartition(".")[0] or name
         return f"{prefix}.{stem}" if prefix else stem, False

@@ -12,7 +12,6 @@ import yaml
 from msgspec import Raw
 
 from detlint.catalog import Catalog, Factory, SettingsFile
-from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.model import (
     ENCODER,
     Arg,
@@ -47,6 +46,7 @@ from detlint.ir.yaml_nodes import (
     too_deep,
 )
 from detlint.ir.yaml_text import decoded, lines_of
+from detlint.model.factories import arguments, kind_of, named
 from detlint.sources.directives import Directive, may_hold, of_comment
 from detlint.sources.parse import Problem
 

@@ -17,10 +17,12 @@ from detlint.program.values import Spot
 HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
-    "along-axis", "asks-for-release", "between-devices", "by-shape", "called-as-before", "chains", "closed", "coordinates",
-    "cpu-in-pipelines", "dataset", "device", "draws-always", "draws-own", "getter", "key", "layer", "looks-up", "no-grad", "one-hot",
-    "parameter", "parses-records", "permutes", "picks", "prepares", "ranks", "repeats", "reseeds", "returns-first", "returns-parts",
-    "returns-record", "returns-self", "returns-with-more", "rows", "traces", "weights", "weights-only",
+    "agrees-weights", "along-axis", "asks-for-release", "averages", "between-devices", "by-shape", "called-as-before",
+    "calls-together", "chains", "closed", "collective", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always",
+    "draws-own", "getter", "keeps-random-states", "key", "layer", "looks-up", "no-grad", "one-hot", "parameter",
+    "parses-records", "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint",
+    "repeats", "reseeds", "returns-first", "returns-parts", "returns-record", "returns-self", "returns-with-more", "rows",
+    "traces", "weights", "weights-only", "writes-checkpoint",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 

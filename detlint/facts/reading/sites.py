@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from detlint.catalog import Factory
-from detlint.facts.factories import arguments, kind_of, named
 from detlint.facts.model import (
     GETATTR,
     IMPORT_MODULE,
@@ -32,6 +31,7 @@ from detlint.facts.reading.state import State
 from detlint.facts.reading.values import _SHORT, opened, simple, tail_of
 from detlint.facts.scope import is_collection
 from detlint.ir import ops as op
+from detlint.model.factories import arguments, kind_of, named
 
 
 class Sites(State):

@@ -1,0 +1,167 @@
+"""DET409: kernels of the project's own that add floating-point numbers atomically, or that are chosen by timing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import structs
+
+from detlint.checks.finding import Finding, Step
+from detlint.checks.levels import Own, case_of, level
+from detlint.checks.match import Match, Matcher
+from detlint.checks.tests import stands_in_test
+from detlint.facts.model import Span
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.places import Place
+from detlint.model.kernel_numbers import FLOATS, WHOLE
+from detlint.model.kernel_tuning import Tuned, Tuning, races
+from detlint.model.kernels import Kernels
+from detlint.model.meaning import Meaning
+from detlint.model.module import Module
+from detlint.model.sources import Atomic, atomics_of, written
+from detlint.model.uses import Users
+
+CODE: Final = "DET409"
+MOST_STEPS: Final = 3
+"""So many launches are named."""
+_OF_THREADS: Final = (
+    "this sum is put together from those of threads, so it depends on how many there are",
+    "Set the number of threads, or sum blocks of fixed size into an array and add that up.",
+)
+_RACE: Final = (
+    "rounds that run at the same time add to one place, in no order, and may lose what another one adds",
+    "Give each thread an array of its own and add these up, or leave the loop serial.",
+)
+
+
+class KernelRules:
+    """Judges kernels."""
+
+    def __init__(self, matcher: Matcher, users: Users) -> None:
+        self._matcher, self._users = matcher, users
+        self.kernels = Kernels(users)
+
+    def ruled_out(self, module: Module, index: int, match: Match) -> str:
+        """Why what adds atomically is no finding; "" where it may be one."""
+        if match.entry.compiles:
+            return (
+                ""
+                if self._compiled(module, index, match)
+                else "no source that is written out here adds floating-point numbers"
+            )
+        found = self._at(module, index) if match.entry.adds else None
+        if found is None:
+            return ""
+        meaning, function, call = found
+        adding = self.kernels.adding(function, call, match.name, match.entry)
+        if self.kernels.kind(meaning, function, adding) == WHOLE:
+            return "it adds whole numbers, which give the same in any order"
+        if self.kernels.is_alone(meaning, function, call, adding):
+            return "each place that it adds to has one program that does"
+        return ""
+
+    def is_sure(self, module: Module, index: int, match: Match) -> bool:
+        """Whether what adds atomically surely adds floating-point numbers."""
+        if match.entry.compiles:
+            return any(atomic.numbers == FLOATS for atomic in self._compiled(module, index, match))
+        found = self._at(module, index) if match.entry.adds else None
+        if found is None:
+            return not match.entry.adds
+        meaning, function, call = found
+        return (
+            self.kernels.kind(meaning, function, self.kernels.adding(function, call, match.name, match.entry)) == FLOATS
+        )
+
+    def told(self, finding: Finding, module: Module, index: int, match: Match) -> Finding:
+        """A finding with the calls that launch the kernel in which it stands."""
+        if match.entry.compiles:
+            atomics = self._compiled(module, index, match)
+            text = f"`{atomics[0].name}` in `{atomics[0].place.function.name}`, in line {atomics[0].line} of this text"
+            return structs.replace(finding, steps=(Step(module.path, finding.span, text),)) if atomics else finding
+        found = self._at(module, index) if match.entry.adds else None
+        return (
+            structs.replace(finding, steps=tuple(self._launches(found[0], found[1]))) if found is not None else finding
+        )
+
+    def _compiled(self, module: Module, index: int, match: Match) -> list[Atomic]:
+        """What adds atomically in the sources that a call is handed as texts."""
+        found = self._at(module, index)
+        if found is None:
+            return []
+        _, function, call = found
+        words = [word for word, _ in self._matcher.catalog.signatures.get(match.name, ())]
+        given = function.call(call)
+        values = [given.argument(words.index(word) if word in words else -1, word) for word in match.entry.compiles]
+        texts = dict.fromkeys(text for value in values if value >= 0 for text in written(function, value))
+        return [atomic for text in texts for atomic in atomics_of(self.kernels.terms, text)]
+
+    def _launches(self, meaning: Meaning, function: Function) -> Iterator[Step]:
+        for launch in self.kernels.launches(meaning, function)[:MOST_STEPS]:
+            span = Span(*launch.function.span(launch.call))
+            yield Step(launch.meaning.path, span, f"`{function.name}` is launched here")
+
+    def findings(self, module: Module) -> Iterator[Finding]:
+        """What is told of kernels besides: that timing chooses how their sums are grouped, that their rounds race."""
+        meaning = self._users.meanings.of(module)
+        if meaning is None or not self._says_kernels(meaning):
+            return
+        for tuned in Tuning(self.kernels, meaning).tuned() if "cuda" in self._matcher.active(module) else ():
+            yield self._tuned(module, meaning, tuned)
+        for function in meaning.code.functions():
+            if self._is_parallel(meaning, function):
+                yield from self._races(module, meaning, function)
+
+    def _tuned(self, module: Module, meaning: Meaning, tuned: Tuned) -> Finding:
+        message = f"`{tuned.kernel.name}` is chosen by timing among configurations that group its sums differently"
+        remedy = "Fix one configuration for a shape, or tune only what leaves each sum as it is."
+        there = Step(
+            module.path, Span(*tuned.sum.function.span(tuned.sum.at)), "how this adds up depends on the one chosen"
+        )
+        steps = (there, *self._launches(meaning, tuned.kernel))
+        return self._finding(module, tuned.decorator, "warning", (message, remedy), steps)
+
+    def _races(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
+        for place, is_sum in races(self.kernels, meaning, function):
+            steps = tuple(self._launches(meaning, function))
+            yield self._finding(module, place, "align" if is_sum else "error", _OF_THREADS if is_sum else _RACE, steps)
+
+    def _is_parallel(self, meaning: Meaning, function: Function) -> bool:
+        """Whether loops of a function may run in parallel."""
+        around = function.parent
+        calls = [value for value in function.decorators if around is not None and around.ops[value][0] == op.CALL]
+        for value in calls:
+            assert around is not None
+            told = around.call(value).named.get("parallel", -1)
+            if self.kernels.terms.has("parallel_kernels", meaning.name(around, around.ops[value][1])):
+                return told >= 0 and around.constant(told) is True
+        return False
+
+    def _says_kernels(self, meaning: Meaning) -> bool:
+        """Whether a file has a name by which functions become kernels that are asked for here."""
+        keys = ("autotuners", "tuned_kernels", "parallel_kernels")
+        words = {name.rpartition(".")[2] for key in keys for name in self.kernels.terms.of(key)}
+        return not words.isdisjoint(meaning.code.identifiers)
+
+    def _finding(
+        self, module: Module, place: Place, own: Own, said: tuple[str, str], steps: tuple[Step, ...]
+    ) -> Finding:
+        """What is told at a place.
+
+        Args:
+            own: what stands for the rule's own level.
+            said: the message, and the remedy.
+        """
+        rule, span = self._matcher.catalog.rules[CODE], Span(*place.function.span(place.at))
+        in_test = stands_in_test(module, self._matcher.catalog.testing)
+        found = level(case_of(rule, self._matcher.settings, own, in_test=in_test))
+        return Finding(
+            module.path, span, rule.code, rule.name, found.severity, *said, steps=steps, certainty=found.certainty
+        )
+
+    def _at(self, module: Module, index: int) -> tuple[Meaning, Function, int] | None:
+        """The call of a site."""
+        meaning = self._users.meanings.of(module)
+        place = meaning.code.at(module.sites[index].span.place, op.CALL) if meaning is not None else None
+        return (meaning, *place) if place is not None and meaning is not None else None

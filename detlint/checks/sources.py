@@ -1,0 +1,62 @@
+"""DET409 in sources of C++: what adds floating-point numbers atomically, with the calls in Python that come there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from detlint.checks.finding import Certainty, Finding, Step
+from detlint.checks.kernels import CODE
+from detlint.checks.levels import case_of, level
+from detlint.checks.match import Matcher
+from detlint.checks.tests import is_test
+from detlint.facts.model import Span
+from detlint.ir import ops as op
+from detlint.model.kernel_numbers import FLOATS, Terms
+from detlint.model.sources import Atomic, Source
+from detlint.model.uses import Users
+
+MOST: Final = 3
+"""So many calls in Python are named."""
+
+
+class SourceRules:
+    """Judges sources in C++."""
+
+    def __init__(self, matcher: Matcher, users: Users) -> None:
+        self._matcher, self._users = matcher, users
+        self._terms = Terms(matcher.catalog.kernel_languages)
+
+    def findings(self, path: str) -> Iterator[Finding]:
+        """What is found in a source."""
+        code = self._users.index.source(path)
+        targets = self._matcher.settings.targets
+        if code is None or (targets and not {"cuda", "ascend"} & {*targets}):
+            return
+        source = Source(self._terms, code, self._users.index, path)
+        for atomic in source.atomics():
+            yield self._finding(source, atomic)
+
+    def _finding(self, source: Source, atomic: Atomic) -> Finding:
+        rule = self._matcher.catalog.rules[CODE]
+        around = source.outermost(atomic.place.function)
+        steps = [*islice(self._calls(source.exported(around)), MOST)]
+        certainty: Certainty = "certain" if atomic.numbers == FLOATS and steps else "likely"
+        found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
+        message = rule.message.replace("{api}", atomic.name).replace("programs", "threads")
+        span = Span(*atomic.place.function.span(atomic.place.at))
+        return Finding(
+            source.path, span, rule.code, rule.name, found.severity, message, rule.remedy, ("cuda",), tuple(steps),
+            certainty=found.certainty,
+        )  # fmt: skip
+
+    def _calls(self, names: list[str]) -> Iterator[Step]:
+        """The calls in Python of what a source gives out under some names."""
+        for name in names:
+            for path in self._users.index.saying(name, "") if name.isidentifier() else ():
+                code = self._users.resolver.code(path)
+                for function in code.functions() if code is not None and name in code.identifiers else ():
+                    for at, _ in function.each(op.CALL):
+                        if function.called(at) == name:
+                            yield Step(path, Span(*function.span(at)), f"`{name}` comes there from here")

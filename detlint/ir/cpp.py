@@ -1,0 +1,407 @@
+"""C++ and CUDA to the IR of a file, by tree-sitter's grammar, which goes on behind what it doesn't understand.
+
+Functions, classes, loops and tests become the same ops as Python's. What C++ has besides:
+
+- a type is a value: a name, `T*` and `T[]` are `UNARY "*"` of it, `A<T>` is an `ITEM` of a name and a tuple. Variables have theirs by
+  `ANNOTATE`, parameters as annotations, casts are calls of one;
+- a template's parameters are type parameters, `f<float>(x)` calls an `ITEM`;
+- `kernel<<<grid, block>>>(x)` calls a `BINARY "<<<"` of the kernel and a tuple;
+- `__global__` and its like are decorators;
+- a macro that heads a block, `CUDA_KERNEL_LOOP(i, n) {`, is a loop over what its call gives; `#if` keeps all that it has;
+- inline assembler calls `asm` with its text and operands;
+- `#include "a.h"` is an `IMPORT` of that path, `#define N 4` a variable, `#define F(x) ...` a function with the decorator `#define`.
+
+Nothing is preprocessed: a macro is a name where it is used, and may be any of those that are defined for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from detlint.ir import ops as op
+from detlint.ir.builder import Builder, File
+from detlint.ir.cpp_expressions import Expressions, place_of, text_of
+from detlint.ir.depth import at_any_depth
+from detlint.ir.lower import assembled
+from detlint.ir.records import CLASS, EITHER, FUNCTION, MODULE, FileIR
+
+if TYPE_CHECKING:  # a run that meets no such file doesn't load it
+    from tree_sitter import Node, Parser
+
+MACRO: Final = "#define"
+"""The decorator of what a macro stands for."""
+_LITERALS: Final = frozenset({"number_literal", "string_literal", "raw_string_literal"})
+WORDS: Final = (
+    b"tomicAdd",
+    b"tomicSub",
+    b"tomicCAS",
+    b"fetch_add",
+    b"SetAtomic",
+    b"atomic_add",
+    b"red.",
+    b"atom.",
+    b"red_add",
+)
+"""One of these is in what adds atomically."""
+MOST: Final = 1 << 21
+"""Bytes: what is longer is generated."""
+_ATTRIBUTES: Final = (b"__aicore__", b"__forceinline__", b"C10_HOST_DEVICE", b"__mix__")
+"""Macros before a function's name that say nothing of what it does, and that the grammar doesn't know."""
+_THROUGH: Final = frozenset({
+    "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef", "linkage_specification", "declaration_list",
+    "namespace_definition", "ERROR", "compound_statement", "labeled_statement", "try_statement", "catch_clause", "else_clause",
+    "field_declaration_list", "access_specifier", "case_statement", "friend_declaration",
+})  # fmt: skip
+"""What only holds statements."""
+_QUALIFIERS: Final = frozenset({"__global__", "__device__", "__host__"})
+
+
+@cache
+def _parser() -> Parser:
+    import tree_sitter_cuda
+    from tree_sitter import Language, Parser
+
+    return Parser(Language(tree_sitter_cuda.language()))
+
+
+def lower(text: bytes) -> FileIR | None:
+    """What a source in C++ says; None for one that nobody writes by hand. Never raises on account of the input."""
+    if len(text) > MOST or b"\0" in text:
+        return None
+    text = text.replace(b"\r\n", b" \n")
+    for word in _ATTRIBUTES:
+        text = text.replace(word, b" " * len(word))
+    tree = _parser().parse(text)
+    return at_any_depth(partial(_lowered, tree.root_node))
+
+
+def comments(text: bytes) -> Iterator[tuple[str, int, int]]:
+    """The comments of a source: their text, and the line and column (in bytes) at which they begin."""
+    waiting = [_parser().parse(text).root_node] if len(text) <= MOST else []
+    while waiting:
+        node = waiting.pop()
+        if node.type == "comment":
+            yield text_of(node), node.start_point[0] + 1, node.start_point[1]
+        waiting += node.children[::-1]
+
+
+def _parsed(text: str) -> Node:
+    """The tree of a text that is a part of a source."""
+    return _parser().parse(text.encode("utf-8", "replace")).root_node
+
+
+def may_be_kept(text: str) -> bool:
+    """Whether what a macro stands for may matter: what it calls to add."""
+    return any(word.decode() in text for word in WORDS)
+
+
+class _Waiting(NamedTuple):
+    """A function whose body is lowered after what stands around it."""
+
+    node: Node
+    templates: Sequence[str]
+    """The parameters of the template that it is."""
+
+
+def _lowered(root: Node) -> FileIR:
+    file = File()
+    lowering = _Lowering(file)
+    lowering.waiting[Builder(file, MODULE, "", 1, None).number] = _Waiting(root, ())
+    return assembled(file, lowering.lower)
+
+
+class _Lowering(Expressions):
+    """The state of lowering one source: statements, declarations and definitions."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(file)
+        self.waiting: dict[int, _Waiting] = {}
+        self.templates: Sequence[str] = ()
+        """Those of the template that is being read."""
+        self.loops: list[bool] = []
+        """Of what `break` may leave: whether that is a loop."""
+
+    def lower(self, f: Builder) -> None:
+        """Lower the body of a function, or class, or all of the file."""
+        self.f, self.loops = f, []
+        waiting = self.waiting.pop(f.number)
+        body = waiting.node.child_by_field_name("body") if f.kind != MODULE else waiting.node
+        if body is not None:
+            self.block(body)
+
+    def later(self, f: Builder, node: Node) -> None:
+        """Have a function be lowered once what stands around it is."""
+        self.waiting[f.number] = _Waiting(node, self.templates)
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def block(self, node: Node) -> None:
+        """All statements in something."""
+        for child in node.named_children:
+            self.statement(child)
+
+    def statement(self, node: Node) -> None:
+        """One statement."""
+        kind = node.type
+        if kind in _THROUGH:
+            self.block(node)
+        elif kind in _STATEMENTS:
+            _STATEMENTS[kind](self, node)
+        elif kind not in ("comment", "using_declaration", "preproc_call", "preproc_directive"):
+            self.value(node)
+
+    def include(self, node: Node) -> None:
+        path = node.child_by_field_name("path")
+        if path is not None and path.type == "string_literal":
+            self.f.put((op.IMPORT, self.file.string(text_of(path).strip('"')), 0, 0), place_of(node))
+
+    def constant(self, node: Node) -> None:
+        """`#define N 4`"""
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        parsed = _parsed(f"auto x = {text_of(value).strip()};") if value is not None else None
+        begins = parsed.descendant_for_byte_range(9, 10) if parsed is not None and not parsed.has_error else None
+        if name is not None and begins is not None and begins.type in _LITERALS:
+            self.f.store(text_of(name), self.value(begins), place_of(node))  # type: ignore[arg-type]
+
+    def macro(self, node: Node) -> None:
+        """`#define F(x) ...`"""
+        name, given, value = map(node.child_by_field_name, ("name", "parameters", "value"))
+        text = text_of(value).replace("\\\n", " ") if value is not None else ""
+        parsed = _parsed(f"void f() {{ {text}; }}") if may_be_kept(text) else None
+        body = parsed.named_children[0] if parsed is not None and parsed.named_children else None
+        if name is None or given is None or body is None:
+            return
+        made = Builder(self.file, FUNCTION, text_of(name), node.start_point[0] + 1, self.f)
+        for parameter in given.named_children:
+            made.parameter(_Parameter(text_of(parameter), *place_of(parameter)), EITHER, -1, -1)  # type: ignore[arg-type]
+        self.later(made, body)
+        value_of = self.f.put(
+            (op.FUNCTION, made.number, 1, self.f.put(self.f.load(MACRO), place_of(node))), place_of(node)
+        )
+        self.f.store(made.name, value_of, place_of(node))  # type: ignore[arg-type]
+
+    def conditional(self, node: Node) -> None:
+        condition, then = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+        self.f.put((op.IF, self.value_or(condition, True)), place_of(node))
+        if then is not None:
+            self.statement(then)
+        if (other := node.child_by_field_name("alternative")) is not None:
+            self.f.put((op.ELSE,), place_of(other))
+            self.statement(other)
+        self.f.put((op.END,), place_of(node))
+
+    def loop(self, node: Node) -> None:
+        """`for`, `while` and `do`: what is done first, the test, the body, what is done behind each round."""
+        place, begin = place_of(node), node.child_by_field_name("initializer")
+        if begin is not None:
+            self.statement(begin)
+        self.f.put((op.WHILE,), place)
+        self.f.put((op.UNTIL, self.value_or(node.child_by_field_name("condition"), True)), place)
+        self.body(node)
+        if (update := node.child_by_field_name("update")) is not None:
+            self.value(update)
+        self.f.put((op.END,), place)
+
+    def at_least_once(self, node: Node) -> None:
+        """`do { } while (test)`: as a macro's block, `while (0)`, it is no loop. Whether another one goes on isn't known."""
+        body, place, test = node.child_by_field_name("body"), place_of(node), node.child_by_field_name("condition")
+        if body is not None and test is not None and text_of(test).strip("() ") in ("0", "false"):
+            self.loops.append(False)
+            self.statement(body)
+            self.loops.pop()
+            return
+        self.f.put((op.WHILE,), place)
+        self.f.put((op.UNTIL, self.f.put(self.f.load(".again"), place)), place)
+        self.body(node)
+        self.value_or(test, None)
+        self.f.put((op.END,), place)
+
+    def body(self, node: Node) -> None:
+        """That of a loop."""
+        body = node.child_by_field_name("body")
+        self.loops.append(True)
+        if body is not None:
+            self.statement(body)
+        self.loops.pop()
+
+    def each(self, node: Node) -> None:
+        """`for (auto& x : values)`"""
+        right, name = node.child_by_field_name("right"), node.child_by_field_name("declarator")
+        element = self.f.put((op.FOR, self.value_or(right, None), 0), place_of(node))
+        declared = self.declared(name) if name is not None else None
+        if declared is not None:
+            self.f.store(declared.name, element, place_of(node))  # type: ignore[arg-type]
+        self.body(node)
+        self.f.put((op.END,), place_of(node))
+
+    def switch(self, node: Node) -> None:
+        condition, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
+        asked = self.value_or(condition, None)
+        self.loops.append(False)
+        for case in body.named_children if body is not None else ():
+            self.f.put((op.IF, asked), place_of(case))
+            self.statement(case)
+            self.f.put((op.END,), place_of(case))
+        self.loops.pop()
+
+    def leaves(self, node: Node) -> None:
+        """`break` and `continue`, where they are about a loop."""
+        if node.type == "continue_statement" and True in self.loops:
+            self.f.put((op.CONTINUE,), place_of(node))
+        elif node.type == "break_statement" and self.loops and self.loops[-1]:
+            self.f.put((op.BREAK,), place_of(node))
+
+    def returns(self, node: Node) -> None:
+        value = self.value(node.named_children[0]) if node.named_children else -1
+        if self.f.kind not in (MODULE, CLASS):
+            self.f.put((op.RETURN, value), place_of(node))
+
+    # -- declarations -----------------------------------------------------------------------------------------------
+
+    def declaration(self, node: Node) -> None:
+        """Variables, with what they begin as, or fields."""
+        kind = node.child_by_field_name("type")
+        if kind is not None and kind.type in ("class_specifier", "struct_specifier"):
+            self.statement(kind)
+        default = node.child_by_field_name("default_value")
+        for declarator in node.children_by_field_name("declarator"):
+            declared = self.declared(declarator)
+            if declared is None:
+                continue
+            if declared.is_function and not self.f.number:
+                continue  # a prototype
+            value = self.value(declared.value) if declared.value is not None else -1
+            value = self.value(default) if value < 0 and default is not None else value
+            place = place_of(declarator)
+            self.f.put((op.QUOTE,), place)
+            annotation = self.typed(kind, declared)
+            self.f.put((op.END,), place)
+            if value >= 0:
+                self.f.store(declared.name, value, place)  # type: ignore[arg-type]
+            if annotation >= 0:
+                self.f.put((op.ANNOTATE, self.f.bind(declared.name), annotation), place)
+
+    def alias(self, node: Node) -> None:
+        """`using T = float;`"""
+        name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
+        if name is not None and kind is not None:
+            self.f.store(text_of(name), self.value(kind), place_of(node))  # type: ignore[arg-type]
+
+    def typedef(self, node: Node) -> None:
+        kind = node.child_by_field_name("type")
+        for declarator in node.children_by_field_name("declarator"):
+            declared = self.declared(declarator)
+            if declared is not None and kind is not None:
+                self.f.store(declared.name, self.typed(kind, declared), place_of(node))  # type: ignore[arg-type]
+
+    # -- definitions ------------------------------------------------------------------------------------------------
+
+    def templated(self, node: Node) -> None:
+        """What follows `template <typename T>`, with `T` as a type parameter."""
+        given = node.child_by_field_name("parameters")
+        names: list[tuple[str, Node]] = []
+        for parameter in given.named_children if given is not None else ():
+            own = next((child for child in parameter.named_children[::-1] if child.type.endswith("identifier")), None)
+            if own is not None:
+                names.append((text_of(own), parameter))
+        before = self.f.shadow(name for name, _ in names)
+        for name, parameter in names:
+            kind = "TypeVar" if parameter.type.endswith("type_parameter_declaration") else "Value"
+            made = self.f.put((op.TYPE_PARAMETER, self.file.string(kind), -1, -1), place_of(parameter))
+            self.f.store(name, made, place_of(parameter))  # type: ignore[arg-type]
+        self.templates = [name for name, _ in names]
+        for child in node.named_children:
+            if child != given:
+                self.statement(child)
+        self.templates = ()
+        self.f.restore(before)
+
+    def define(self, node: Node) -> None:
+        """A function; one in another, or without a type where no constructor is defined, is a macro that heads a block."""
+        declarator = node.child_by_field_name("declarator")
+        declared = self.declared(declarator) if declarator is not None else None
+        if declared is None or not declared.is_function:
+            self.block(node)
+        elif self.f.kind not in (MODULE, CLASS) or (self.f.kind == MODULE and node.child_by_field_name("type") is None):
+            self.headed(node, declared.name, declared.parameters)
+        else:
+            decorators = [child for child in node.children if child.type in _QUALIFIERS]
+            values = [self.named(child) for child in decorators]
+            made = Builder(self.file, FUNCTION, declared.name, node.start_point[0] + 1, self.f)
+            self.parameters(made, declared.parameters)
+            self.later(made, node)
+            function = self.f.put((op.FUNCTION, made.number, len(values), *values), place_of(node))
+            self.f.store(declared.name, function, place_of(node))  # type: ignore[arg-type]
+
+    def headed(self, node: Node, name: str, given: Sequence[Node]) -> None:
+        """A block that a macro heads: a loop over what it gives, whose variable is the first name that it is handed."""
+        place = place_of(node)
+        callee = self.f.put(self.f.load(name), place)
+        handed = [self.value_of_parameter(parameter) for parameter in given]
+        call = self.f.put((op.CALL, callee, len(handed), *handed), place)
+        element = self.f.put((op.FOR, call, 0), place)
+        if given:
+            self.f.store(text_of(given[0]).strip(), element, place)  # type: ignore[arg-type]
+        self.body(node)
+        self.f.put((op.END,), place)
+
+    def value_of_parameter(self, node: Node) -> int:
+        """What a macro is handed, which looks like a parameter."""
+        return self.value(node.named_children[0]) if len(node.named_children) == 1 else self.value(node)
+
+    def parameters(self, made: Builder, given: Sequence[Node]) -> None:
+        """The parameters of a function, with their types."""
+        self.f.put((op.QUOTE,), place_of(given[0])) if given else None
+        for number, node in enumerate(given):
+            declarator = node.child_by_field_name("declarator")
+            declared = self.declared(declarator) if declarator is not None else None
+            annotation = self.typed(node.child_by_field_name("type"), declared)
+            name = declared.name if declared is not None else f".{number}"
+            made.parameter(_Parameter(name, *place_of(node)), EITHER, -1, annotation)  # type: ignore[arg-type]
+        self.f.put((op.END,), place_of(given[0])) if given else None
+
+    def define_class(self, node: Node) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is None or body is None:
+            return
+        made = Builder(self.file, CLASS, text_of(name).partition("<")[0], node.start_point[0] + 1, self.f)
+        self.file.bases[made.number] = []
+        self.later(made, node)
+        value = self.f.put((op.CLASS, made.number, 0, 0), place_of(node))
+        self.f.store(made.name, value, place_of(node))  # type: ignore[arg-type]
+
+
+class _Parameter(NamedTuple):
+    """A parameter, as `Builder.parameter` takes one."""
+
+    arg: str
+    lineno: int
+    col_offset: int
+    end_lineno: int
+    end_col_offset: int
+
+
+_STATEMENTS: Final = {
+    "if_statement": _Lowering.conditional,
+    "for_statement": _Lowering.loop,
+    "while_statement": _Lowering.loop,
+    "do_statement": _Lowering.at_least_once,
+    "for_range_loop": _Lowering.each,
+    "switch_statement": _Lowering.switch,
+    "break_statement": _Lowering.leaves,
+    "continue_statement": _Lowering.leaves,
+    "return_statement": _Lowering.returns,
+    "declaration": _Lowering.declaration,
+    "field_declaration": _Lowering.declaration,
+    "alias_declaration": _Lowering.alias,
+    "type_definition": _Lowering.typedef,
+    "template_declaration": _Lowering.templated,
+    "function_definition": _Lowering.define,
+    "preproc_include": _Lowering.include,
+    "preproc_def": _Lowering.constant,
+    "preproc_function_def": _Lowering.macro,
+    "class_specifier": _Lowering.define_class,
+    "struct_specifier": _Lowering.define_class,
+}

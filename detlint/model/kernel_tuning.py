@@ -1,0 +1,235 @@
+"""What autotuning by timing changes of a kernel: the names that configurations give different values, and the sums that these regroup.
+
+What it may assume: a configuration is made by a call that is written where configurations are told, or in a function that is called there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from detlint.ir import ops as op
+from detlint.ir.body import UNKNOWN
+from detlint.ir.code import Function
+from detlint.ir.places import Place
+from detlint.model.kernel_numbers import WHOLE, Values
+from detlint.model.kernel_writers import Writers
+from detlint.model.kernels import Kernels
+from detlint.model.meaning import Meaning
+
+WARPS: Final = "num_warps"
+"""How many warps share the work on a block: their number decides how a sum over it is grouped."""
+DEEPEST: Final = 4
+_SIGNS: Final = frozenset({"+", "-"})
+_REDUCING: Final = frozenset({"sum", "mean", "softmax", "cumsum", "var", "std", "norm", "logsumexp", "matmul"})
+"""Methods of tensors that add up."""
+
+
+class Tuned(NamedTuple):
+    """A kernel that is chosen by timing."""
+
+    kernel: Function
+    decorator: Place
+    """What has it chosen."""
+    sum: Place
+    """The first sum in it that is grouped by what is chosen."""
+
+
+class Tuning:
+    """What is known of autotuned kernels in a file."""
+
+    def __init__(self, kernels: Kernels, meaning: Meaning) -> None:
+        self._kernels, self._meaning = kernels, meaning
+        self._numbers: Values = kernels.numbers(meaning)
+        self._terms = kernels.terms
+
+    def tuned(self) -> Iterator[Tuned]:
+        """The kernels of the file that are chosen by timing."""
+        for function in self._meaning.code.functions():
+            around = function.parent
+            if around is None or around.is_class:
+                continue
+            for value in function.decorators:
+                made = self._grouped(function, around, value)
+                if made is not None:
+                    yield Tuned(function, Place(around, value), made)
+                    break
+
+    def _grouped(self, function: Function, around: Function, decorator: int) -> Place | None:
+        """The sum that a decorator has be grouped by timing."""
+        called = around.ops[decorator][0] == op.CALL
+        name = self._meaning.name(around, around.ops[decorator][1] if called else decorator)
+        if self._terms.has("autotuners", name) and called:
+            given = around.call(decorator)
+            configs = given.argument(0, "configs")
+            varied = self._varied(around, configs) if configs >= 0 else frozenset()
+            found = (sums for kernel in self._inside(function) for sums in self._sums(kernel, varied))
+            return next(found, None)
+        if self._terms.has("tuned_kernels", name):
+            fixed = called and "config" in around.call(decorator).named
+            return next(self._reductions(function), None) if not fixed else None
+        return None
+
+    def _inside(self, function: Function) -> Iterator[Function]:
+        return function.code.inside(function.number)
+
+    # -- configurations ---------------------------------------------------------------------------------------------
+
+    def _varied(self, function: Function, configs: int) -> frozenset[str]:
+        """What the configurations give several values."""
+        found = [*self._configs(function, configs, 0)]
+        made = [config for config in found if config[0].function.ops[config[0].at][0] == op.CALL] or found
+        given: dict[str, list[str]] = {}
+        for number, (place, repeated) in enumerate(made):
+            for name, value in self._told(place):
+                constant = place.function.constant(place.function.meant(value))
+                unknown = constant is UNKNOWN
+                # What isn't written out may be another value each time that it is made.
+                given.setdefault(name, []).extend(
+                    [f"{number}?", f"{number}!"] if unknown and repeated else [repr(constant)]
+                )
+        return frozenset(name for name, values in given.items() if len({*values}) > 1 or len(values) < len(made))
+
+    def _told(self, place: Place) -> Iterator[tuple[str, int]]:
+        """What one configuration gives names."""
+        function, at = place
+        operation = function.ops[at]
+        if operation[0] == op.CALL:
+            call = function.call(at)
+            table = call.argument(0, "kwargs")
+            yield from call.named.items()
+            operation = function.ops[function.meant(table)] if table >= 0 else (op.END,)
+        if operation[0] == op.DICT:
+            for key, value in zip(operation[1::2], operation[2::2], strict=True):
+                name = function.constant(key) if key >= 0 else None
+                if isinstance(name, str):
+                    yield name, value
+
+    def _configs(self, function: Function, value: int, depth: int) -> Iterator[tuple[Place, bool]]:
+        """The configurations that a value holds, and whether each is made again and again, in a loop or comprehension."""
+        if depth > DEEPEST:
+            return
+        for at in range(function.first(value), value + 1):
+            yield from self._config(function, at, depth)
+
+    def _config(self, function: Function, at: int, depth: int) -> Iterator[tuple[Place, bool]]:
+        operation = function.ops[at]
+        if operation[0] == op.LOAD:
+            for around, stored in function.code.stores(function.binding(operation[1])):
+                made = around.ops[stored]
+                if made[0] == op.STORE and around.ops[made[2]][0] not in (op.FUNCTION, op.FOR, op.PART):
+                    yield from self._configs(around, made[2], depth + 1)
+        elif operation[0] == op.DICT:
+            yield Place(function, at), self._again(function, at)
+        elif operation[0] == op.CALL:
+            name = self._meaning.name(function, operation[1])
+            if self._terms.has("configs", name):
+                yield Place(function, at), self._again(function, at)
+            made_by = (
+                self._meaning.code.by_name.get(name.partition("::")[2], ())
+                if name.startswith(self._meaning.path)
+                else ()
+            )
+            for inner in made_by:
+                for place in range(len(inner.ops)) if depth < DEEPEST else ():
+                    yield from self._config(inner, place, depth + 2)
+
+    def _again(self, function: Function, at: int) -> bool:
+        return any(function.ops[mark][0] in (op.FOR, op.WHILE, op.COMPREHEND) for mark in function.blocks(at))
+
+    # -- sums -------------------------------------------------------------------------------------------------------
+
+    def _sums(self, function: Function, varied: frozenset[str]) -> Iterator[Place]:
+        """The sums in a kernel that sizes decide which have several values."""
+        for at, _ in function.each(op.CALL) if varied else ():
+            name = self._numbers.named(function, function.ops[at][1])
+            summed = function.call(at).argument(0, "input", "buffer")
+            adds = self._terms.has("sums", name) and summed >= 0 and self._numbers.of(function, summed) != WHOLE
+            if adds and (WARPS in varied or self._rests_on(function, summed, varied)):
+                yield Place(function, at)
+        for mark, _ in function.each(op.FOR, op.WHILE) if varied else ():
+            if self._is_divided(function, mark, varied):
+                yield from self._accumulated(function, mark)
+
+    def _rests_on(self, function: Function, value: int, varied: frozenset[str]) -> bool:
+        """Whether a value is made of one of the names."""
+        reads = (function.ops[at] for at in function.made_of(value))
+        return any(part[0] == op.LOAD and function.text(part[1]) in varied for part in reads)
+
+    def _is_divided(self, function: Function, mark: int, varied: frozenset[str]) -> bool:
+        """Whether a loop has as many rounds as one of the names says."""
+        if function.ops[mark][0] == op.FOR:
+            return self._rests_on(function, function.ops[mark][1], varied)
+        return any(
+            operation[0] == op.AUGMENT and mark < at and self._rests_on(function, operation[3], varied)
+            for at, operation in function.each(op.AUGMENT)
+            if mark in function.blocks(at)
+        )
+
+    def _accumulated(self, function: Function, mark: int) -> Iterator[Place]:
+        """The sums that a loop carries from round to round."""
+        end = function.parts[mark][-1]
+        for at, (_, slot, value) in function.each(op.STORE):
+            if mark < at < end and self._adds(function, slot, value) and self._numbers.of(function, value) != WHOLE:
+                yield Place(function, at)
+        for at, _ in function.each(op.CALL):
+            named = self._numbers.named(function, function.ops[at][1])
+            if mark < at < end and self._terms.has("products", named) and not function.users[at]:
+                yield Place(function, at)  # it adds to what it is handed: `gemm(a, b, c)`
+
+    def _adds(self, function: Function, slot: int, value: int) -> bool:
+        """Whether what a name gets is itself and something else."""
+        operation = function.ops[value]
+        signed = operation[0] in (op.BINARY, op.AUGMENT) and function.strings[operation[1]] in _SIGNS
+        multiplied = operation[0] == op.CALL and self._terms.has(
+            "products", self._numbers.named(function, operation[1])
+        )
+        if not (signed or multiplied):
+            return False
+        before = [at for at in function.within(value) if function.ops[at] == (op.LOAD, slot)]
+        return any(self._begins_as_number(function, at) for at in before)
+
+    def _begins_as_number(self, function: Function, load: int) -> bool:
+        """Whether a name is no address, by what it is before the loop: a constant, or a new array."""
+        for value in function.stored(load) or ():
+            operation = function.ops[value]
+            if isinstance(function.constant(value), float):
+                return True
+            if operation[0] == op.CALL:
+                name = self._numbers.named(function, operation[1])
+                if any(self._terms.has(key, name) for key in ("typed", "like", "first", "floats", "sums", "products")):
+                    return not self._terms.has("addresses", name)
+        return False
+
+    def _reductions(self, function: Function) -> Iterator[Place]:
+        """What adds up in a kernel whose whole shape is chosen."""
+        for at, _ in function.each(op.CALL):
+            name = self._numbers.named(function, function.ops[at][1])
+            method = function.called_on(at) >= 0 and function.called(at) in _REDUCING
+            known = self._terms.has("sums", name) or self._terms.has("products", name)
+            if known or (method and self._numbers.of(function, at) != WHOLE):
+                yield Place(function, at)
+
+
+def races(kernels: Kernels, meaning: Meaning, function: Function) -> Iterator[tuple[Place, bool]]:
+    """What rounds of a loop that run at the same time do to one place: `total[index[i]] += x[i]`; and whether it is one sum over all
+    of them, which is put together from those of threads."""
+    numbers = kernels.numbers(meaning)
+    writers = Writers(numbers, threads=False)
+    for mark, operation in function.each(op.FOR):
+        source = function.ops[operation[1]]
+        named = numbers.named(function, source[1]) if source[0] == op.CALL else ""
+        if not kernels.terms.has("parallel_ranges", named):
+            continue
+        end = function.parts[mark][-1]
+        before = {part[1] for at, part in function.each(op.STORE) if at < mark}
+        for at, part in function.each(op.SET_ITEM):
+            array = function.meant(part[1])
+            own = mark < array < end and function.ops[array][0] != op.LOAD  # made anew in each round
+            adds = mark < at < end and not own and function.ops[part[3]][0] == op.AUGMENT
+            if adds and not writers.is_alone(function, at, part[1:3], frozenset({f"program {mark}"})):
+                yield Place(function, at), False
+        for at, (_, slot, value) in function.each(op.STORE):
+            adds = mark < at < end and slot in before and function.ops[value][0] == op.AUGMENT
+            if adds and numbers.of(function, value) != WHOLE:
+                yield Place(function, at), True

@@ -1,0 +1,263 @@
+"""Kernels that are written in Python: who launches them, with what numbers, and what they add to which place.
+
+What it may assume: a kernel is launched by calls of it, `kernel[grid](x)` or `kernel(x)`, or by what it is handed to that calls it with
+arrays of the shapes that it is told (`pallas_call`); other launches are of the same kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from detlint.catalog import Entry
+from detlint.facts.model import Ref
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.ir.places import Place
+from detlint.model.kernel_numbers import OPEN, WHOLE, Numbers, Terms, Values, joined
+from detlint.model.kernel_writers import Axes, Writers
+from detlint.model.meaning import Meaning
+from detlint.model.uses import Users
+
+_AXES: Final = "xyz"
+_OUT: Final = ("out_shape", "out_type")
+"""By what the results are told of what is launched by being handed over."""
+DEEPEST: Final = 4
+"""So many functions may hand on what another one is given."""
+
+
+class Launch(NamedTuple):
+    """A call that launches a kernel, or calls a part of one."""
+
+    meaning: Meaning
+    function: Function
+    call: int
+    grid: int
+    """What says how many programs are launched; -1 for a plain call."""
+    results: int = -1
+    """What tells the shapes of the arrays that the kernel gets behind those that the call hands over."""
+
+    @property
+    def place(self) -> Place:
+        """Where it stands."""
+        return Place(self.function, self.call)
+
+
+class Adding(NamedTuple):
+    """What an atomic addition takes."""
+
+    place: Sequence[int]
+    """The values that tell to which place it adds."""
+    added: int
+
+
+class _Numbers(Values):
+    """What numbers values of a file are."""
+
+    def __init__(self, kernels: Kernels, meaning: Meaning, depth: int) -> None:
+        super().__init__(kernels.terms)
+        self._kernels, self._meaning, self._depth = kernels, meaning, depth
+
+    def named(self, function: Function, at: int) -> str:
+        found = self._meaning.name(function, at)
+        return found or (function.external(at) if function.ops[at][0] in (op.LOAD, op.ATTR) else "")
+
+    def given(self, function: Function, number: int) -> Numbers:
+        return self._kernels.given(self._meaning, function, number, self._depth)
+
+
+class Kernels:
+    """Knows the kernels of a program."""
+
+    def __init__(self, users: Users) -> None:
+        self._users = users
+        self.terms = Terms(users.resolver.catalog.kernel_languages)
+        self._launches: dict[tuple[str, str], list[Launch]] = {}
+        self._pending: set[tuple[str, str, int]] = set()
+
+    def numbers(self, meaning: Meaning, depth: int = 0) -> Values:
+        """What numbers the values of a file are."""
+        return _Numbers(self, meaning, depth)
+
+    def adding(self, function: Function, call: int, name: str, entry: Entry) -> Adding:
+        """What a call takes that the catalog knows to add atomically."""
+        given, catalog = function.call(call), self._users.resolver.catalog
+        words = [word for word, _ in catalog.signatures.get(name, ())]
+        values = [given.argument(words.index(word) if word in words else -1, word) for word in entry.adds]
+        if entry.names[0].startswith("warp.") and len(given.positional) > len(entry.adds):  # an index for each axis
+            values = [given.positional[0], *given.positional[1:-1], given.positional[-1]]
+        return Adding([value for value in values[:-1] if value >= 0], values[-1])
+
+    def kind(self, meaning: Meaning, function: Function, adding: Adding) -> Numbers:
+        """What numbers are added up: whole ones, also where only whole ones are added to others."""
+        numbers = self.numbers(meaning)
+        into = numbers.of(function, adding.place[0]) if adding.place else OPEN
+        added = numbers.of(function, adding.added)
+        return WHOLE if WHOLE in (into, added) else into or added
+
+    def is_alone(self, meaning: Meaning, function: Function, call: int, adding: Adding) -> bool:
+        """Whether each place that a kernel adds to has one program, or thread, that does."""
+        threads = any(
+            self.terms.has("grids", n) or self.terms.has("threads", n) for n in self._called(meaning, function)
+        )
+        writers = Writers(self.numbers(meaning), threads=threads)
+        launches = self.launches(meaning, function)
+        grids = [self._grid(launch) for launch in launches if launch.grid >= 0] if not threads else []
+        known = [grid for grid in grids if grid is not None]
+        if grids and len(known) == len(grids):
+            return all(writers.is_alone(function, call, adding.place, grid) for grid in known)
+        return writers.is_alone(function, call, adding.place)
+
+    def _called(self, meaning: Meaning, function: Function) -> Iterator[str]:
+        numbers = self.numbers(meaning)
+        for at, _ in function.each(op.ATTR, op.LOAD):
+            yield numbers.named(function, at)
+
+    # -- launches ---------------------------------------------------------------------------------------------------
+
+    def launches(self, meaning: Meaning, function: Function) -> list[Launch]:
+        """The calls of a kernel in the whole program, or of a part of one."""
+        key = meaning.path, function.qualified
+        if key not in self._launches:
+            self._launches[key] = [*self._found(meaning, function)] if function.number else []
+        return self._launches[key]
+
+    def _found(self, meaning: Meaning, function: Function) -> Iterator[Launch]:
+        wanted, word = Ref(f"{meaning.path}::{function.qualified}"), function.name
+        if not word.isidentifier():
+            return
+        paths = [*self._users.index.saying(word, "")] if "<" not in function.qualified else [meaning.path]
+        for path in dict.fromkeys((meaning.path, *paths)):
+            self._users.resolver.opened.add(path)
+            other = self._users.meanings.at(path)
+            if other is not None:
+                for place in self._references(other, wanted, word):
+                    yield from self._launched(other, place.function, place.at)
+
+    def _references(self, meaning: Meaning, wanted: Ref, word: str) -> Iterator[Place]:
+        code = meaning.code
+        if word not in code.identifiers:
+            return
+        for function in code.functions():
+            for at, operation in function.each(op.LOAD, op.ATTR):
+                said = function.text(operation[1]) if operation[0] == op.LOAD else code.strings[operation[2]]
+                if said == word and (meaning.value(function, at) == wanted or self._is_own(function, at, wanted)):
+                    yield Place(function, at)
+
+    def _is_own(self, function: Function, at: int, wanted: Ref) -> bool:
+        """Whether a name is a definition of the same file, whatever its decorators make of it."""
+        operation = function.ops[at]
+        stores = function.code.stores(function.binding(operation[1])) if operation[0] == op.LOAD else ()
+        if len(stores) != 1 or stores[0][0].ops[stores[0][1]][0] != op.STORE:
+            return False
+        around, stored = stores[0]
+        made = around.ops[around.ops[stored][2]]
+        return made[0] == op.FUNCTION and wanted.name.endswith(f"::{function.code.function(made[1]).qualified}")
+
+    def _launched(self, meaning: Meaning, function: Function, at: int, depth: int = 0) -> Iterator[Launch]:
+        """The launches of what a value is: a kernel, one with its grid, one that is partly given, or kept under a name."""
+        for use in function.users[at] if depth < DEEPEST else ():
+            operation = function.ops[use.op]
+            if operation[0] == op.ITEM and use.place == 1:
+                calls = [other.op for other in function.ends(use.op, ()) if function.ops[other.op][0] == op.CALL]
+                yield from (
+                    Launch(meaning, function, call, operation[2]) for call in calls if function.ops[call][1] == use.op
+                )
+            elif operation[0] == op.CALL and use.place == 1:
+                yield Launch(meaning, function, use.op, -1)
+            elif operation[0] == op.CALL:
+                yield from self._handed(meaning, function, use.op, at)
+            elif operation[0] == op.STORE and function.binding(operation[1]).owner == function.number:
+                loads = [
+                    n
+                    for n, load in function.each(op.LOAD)
+                    if load[1] == operation[1] and function.stored(n) == [operation[2]]
+                ]
+                for load in loads:
+                    yield from self._launched(meaning, function, load, depth + 1)
+
+    def _handed(self, meaning: Meaning, function: Function, call: int, kernel: int) -> Iterator[Launch]:
+        """The launch by what a kernel is handed to, which is called with arrays: `pallas_call(kernel, out_shape=...)(x)`."""
+        given = function.call(call)
+        results = next((given.named[word] for word in _OUT if word in given.named), -1)
+        if results < 0 and given.positional[:1] == (kernel,) and len(given.positional) > 1:
+            results = given.positional[1]
+        if given.positional[:1] == (kernel,) and meaning.name(function, given.callee) == "functools.partial":
+            yield from self._launched(meaning, function, call, 1)
+        for use in function.users[call]:
+            if function.ops[use.op][0] == op.CALL and use.place == 1 and results >= 0:
+                yield Launch(meaning, function, use.op, -1, results)
+
+    def _grid(self, launch: Launch) -> Axes | None:
+        """The axes along which more than one program is launched; None where that isn't known."""
+        function, at = launch.function, launch.function.meant(launch.grid)
+        operation = function.ops[at]
+        if operation[0] == op.FUNCTION:
+            function = function.code.function(operation[1])
+            returned = [part[1] for _, part in function.each(op.RETURN)]
+            at = function.meant(returned[0]) if len(returned) == 1 else -1
+            operation = function.ops[at] if at >= 0 else (op.END,)
+        if operation[0] not in (op.TUPLE, op.LIST) or len(operation) > len(_AXES) + 1:
+            return None
+        several = (
+            axis
+            for axis, size in zip(_AXES, operation[1:], strict=False)
+            if function.constant(function.meant(size)) != 1
+        )
+        return frozenset(f"program {axis}" for axis in several)
+
+    # -- what is given ----------------------------------------------------------------------------------------------
+
+    def given(self, meaning: Meaning, function: Function, number: int, depth: int) -> Numbers:
+        """What numbers a parameter gets by all calls that are known."""
+        key = meaning.path, function.qualified, number
+        if key in self._pending or depth > DEEPEST or not function.number:
+            return OPEN
+        told = self._signed(meaning, function, number)
+        if told:
+            return told
+        self._pending.add(key)
+        kinds = [self._handed_over(launch, function, number, depth) for launch in self.launches(meaning, function)]
+        self._pending.discard(key)
+        return joined(kinds) if kinds else OPEN
+
+    def _signed(self, meaning: Meaning, function: Function, number: int) -> Numbers:
+        """What a parameter is by the signature that a decorator tells: `@cuda.jit("void(float32[:], int32)")`."""
+        around = function.parent
+        for value in function.decorators if around is not None else ():
+            given = around.call(value).positional if around.ops[value][0] == op.CALL else ()  # type: ignore[union-attr]
+            if not given:
+                continue
+            text = around.constant(given[0])  # type: ignore[union-attr]
+            if isinstance(text, str):
+                parts = _parts(text)
+                return self.terms.of_type(parts[number].partition("[")[0]) if number < len(parts) else OPEN
+            inner = around.call(given[0]).positional if around.ops[given[0]][0] == op.CALL else ()  # type: ignore[union-attr]
+            if number < len(inner):
+                return self.numbers(meaning).of(around, inner[number])  # type: ignore[arg-type]
+        return OPEN
+
+    def _handed_over(self, launch: Launch, function: Function, number: int, depth: int) -> Numbers:
+        call, name = launch.function.call(launch.call), function.text(number)
+        numbers = self.numbers(launch.meaning, depth + 1)
+        bound = 1 if function.receives else 0
+        value = call.argument(number - bound, name) if number >= bound else -1
+        if value < 0 and launch.results >= 0 and number >= len(call.positional):
+            shapes = launch.function.ops[launch.function.meant(launch.results)]
+            place = number - len(call.positional)
+            several = shapes[0] in (op.LIST, op.TUPLE)
+            value = shapes[1 + place] if several and place + 1 < len(shapes) else -1 if several else launch.results
+        return numbers.of(launch.function, value) if value >= 0 else OPEN
+
+
+def _parts(signature: str) -> list[str]:
+    """The types of the parameters in a signature: `void(float32[:,:], int32)`."""
+    inside = signature.partition("(")[2].rpartition(")")[0] or signature
+    found, depth = [""], 0
+    for letter in inside:
+        depth += (letter in "[(") - (letter in ")]")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [part.strip() for part in found]

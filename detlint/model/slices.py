@@ -1,0 +1,174 @@
+"""What a value is made of, backwards through the program: names, parameters by all calls that are there, attributes by who sets them, and
+what functions give back.
+
+What it may assume: the files at hand have all calls; an attribute that a method reads was set by a method of its class.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.model.meaning import MOST_FILES, Meaning
+from detlint.model.uses import Users
+
+MOST: Final = 2_000
+"""So many values are looked at for one question."""
+
+
+def of_run(users: Users, files: Collection[str], entry: str, words: Collection[str]) -> Slices:
+    """Slices through the files of a run that have one of some names, and the one that it starts in; of very many, the nearest.
+
+    Args:
+        entry: that one.
+    """
+    said = [path for path in sorted(files) if path == entry or any(users.index.has_name(path, word) for word in words)]
+    said.sort(key=lambda path: -len(os.path.commonpath([path, entry])))
+    meanings = (meaning for path in said[:MOST_FILES] if (meaning := users.meanings.at(path)) is not None)
+    return Slices(meanings, users.resolver.catalog.canonical)
+
+
+class Point(NamedTuple):
+    """A value in a file."""
+
+    meaning: Meaning
+    function: Function
+    at: int
+
+    @property
+    def key(self) -> tuple[str, int, int]:
+        """What tells it from others."""
+        return self.meaning.path, self.function.number, self.at
+
+
+class Slices:
+    """Follows values back in some files.
+
+    Args:
+        canonical: gives the one full name of what has several.
+    """
+
+    def __init__(self, meanings: Iterable[Meaning], canonical: Callable[[str], str]) -> None:
+        self.canonical = canonical
+        self.files = {meaning.path: meaning for meaning in meanings}
+
+    def calls(self) -> Iterator[tuple[Point, str]]:
+        """All calls in the files that may be come to, with the full names of what they call."""
+        for meaning in self.files.values():
+            for function in meaning.code.functions():
+                for at, name in meaning.calls(function):
+                    if not function.is_dead(at):
+                        yield Point(meaning, function, at), self.canonical(name)
+
+    @cached_property
+    def named(self) -> dict[str, list[Point]]:
+        """The full names of what is called -> the calls; of a method of an object that isn't known, `.` and its name."""
+        found: dict[str, list[Point]] = {}
+        for point, name in self.calls():
+            method = point.function.called(point.at) if point.function.called_on(point.at) >= 0 else ""
+            found.setdefault(name or f".{method}", []).append(point)
+        return found
+
+    def parts(self, meaning: Meaning, function: Function, value: int) -> Iterator[Point]:
+        """A value and all that it is made of."""
+        waiting = [Point(meaning, function, value)]
+        seen = {waiting[0].key}
+        for point in waiting:  # grows meanwhile
+            yield point
+            for new in self._before(point) if len(waiting) < MOST else ():
+                if new.key not in seen:
+                    seen.add(new.key)
+                    waiting.append(new)
+
+    def same(self, meaning: Meaning, function: Function, value: int) -> Iterator[Point]:
+        """All that a value may be itself, by names: not what it is made of."""
+        waiting = [Point(meaning, function, value)]
+        seen = {waiting[0].key}
+        for point in waiting:  # grows meanwhile
+            operation = point.function.ops[point.at]
+            new = list[Point]()
+            if operation[0] == op.LOAD:
+                new += self._of_name(point, operation[1])
+            elif operation[0] == op.ATTR:
+                new += self._of_attribute(point)
+            elif operation[0] == op.PART and point.function.element(point.at) != point.at:
+                new.append(Point(point.meaning, point.function, point.function.element(point.at)))
+            elif operation[0] == op.CHOICE:
+                new += (Point(point.meaning, point.function, arm) for arm in operation[2:4])
+            else:
+                yield point
+            for each in new if len(waiting) < MOST else ():
+                if each.key not in seen:
+                    seen.add(each.key)
+                    waiting.append(each)
+
+    def _before(self, point: Point) -> Iterator[Point]:
+        meaning, function, at = point
+        operation = function.ops[at]
+        if not self._counts(point):
+            yield from (Point(meaning, function, part) for part in function.values(at))
+        if operation[0] == op.LOAD:
+            yield from self._of_name(point, operation[1])
+        elif operation[0] == op.COLLECT:
+            given = (part for n, part in function.each(op.GIVE) if operation[2] < n < at)
+            yield from (Point(meaning, function, value) for part in given for value in part[1:] if value >= 0)
+        elif operation[0] == op.ATTR:
+            yield from self._of_attribute(point)
+        elif operation[0] == op.CALL:
+            yield from self._given_back(meaning.name(function, operation[1]))
+
+    def _counts(self, point: Point) -> bool:
+        """Whether a value is the number of a round: `for i, batch in enumerate(batches)`."""
+        meaning, function, at = point
+        operation = function.ops[at]
+        loop = function.ops[operation[1]] if operation[0] == op.PART and operation[2] == 0 else (op.END,)
+        source = function.ops[loop[1]] if loop[0] == op.FOR else (op.END,)
+        return source[0] == op.CALL and meaning.name(function, source[1]) == "builtins.enumerate"
+
+    def _of_name(self, point: Point, slot: int) -> Iterator[Point]:
+        meaning, function, at = point
+        for definition in sorted(function.flow.reaching.get(at, ())):
+            if definition >= 0 and function.ops[definition][0] == op.STORE:
+                yield Point(meaning, function, function.ops[definition][2])
+        given = function.given(at)
+        if given is not None:
+            yield from self._handed(meaning, *given)
+        elif function.binding(slot).owner != function.number and function.binding(slot).slot >= 0:
+            for around, stored in function.code.stores(function.binding(slot)):
+                if around.ops[stored][0] == op.STORE:
+                    yield Point(meaning, around, around.ops[stored][2])
+
+    def _handed(self, meaning: Meaning, function: Function, number: int) -> Iterator[Point]:
+        """What calls give a parameter."""
+        name, owner = f"{meaning.path}::{function.qualified}", function.parent
+        bound = 1 if function.receives else 0
+        names = [name, f".{function.name}"] if bound else [name]
+        if function.name == "__init__" and owner is not None:
+            names = [f"{meaning.path}::{owner.qualified}"]
+        for call in (call for each in names for call in self.named.get(each, ())):
+            value = call.function.call(call.at).argument(number - bound, function.text(number))
+            if value >= 0:
+                yield Point(call.meaning, call.function, value)
+
+    def _of_attribute(self, point: Point) -> Iterator[Point]:
+        """What methods set an attribute of their object to."""
+        meaning, function, at = point
+        attribute, body = function.own(at), function.parent
+        while body is not None and not body.is_class:
+            body = body.parent
+        for setter, place in meaning.code.setters(attribute) if attribute and body is not None else ():
+            if setter.own(place) == attribute and setter.ops[place][0] == op.SET_ATTR:
+                yield Point(meaning, setter, setter.ops[place][3])
+
+    def _given_back(self, name: str) -> Iterator[Point]:
+        """What a function of the program gives back."""
+        path, colon, inside = name.partition("::")
+        meaning = self.files.get(path) if colon else None
+        for function in meaning.code.by_name.get(inside, ()) if meaning is not None else ():
+            for _, operation in function.each(op.RETURN) if not function.is_class else ():
+                if operation[1] >= 0 and meaning is not None:
+                    yield Point(meaning, function, operation[1])

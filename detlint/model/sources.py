@@ -1,0 +1,423 @@
+"""Sources in C++ and CUDA: where they add atomically, what numbers, and by what Python comes there.
+
+What it may assume: names are what the linker takes them for, one function each; a template is only what some launch of it makes of its
+parameters; a type that isn't known is as likely as not of floating-point numbers; macros of a project's own are calls.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from detlint.ir import ops as op
+from detlint.ir.code import Binding, Code, Function
+from detlint.ir.cpp import MACRO, lower
+from detlint.ir.places import Place
+from detlint.ir.records import LAMBDA
+from detlint.model.index import Index
+from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
+from detlint.model.kernel_writers import Writers
+from detlint.sources.cpp_text import is_cpp, may_add
+
+DEEPEST: Final = 4
+"""So many names may stand for one another."""
+MOST_INCLUDED: Final = 40
+MOST_CALLERS: Final = 40
+"""So many functions are followed back to what Python may call."""
+_EXPORTS: Final = frozenset({"def", "impl", "def_submodule"})
+"""By what a function is given out: `m.def("name", &function)`."""
+_REDUCING: Final = frozenset({"red", "atom"})
+"""Instructions of PTX that add to memory, if `add` is among their parts."""
+_OF_PTX: Final = frozenset({"f16", "f16x2", "bf16", "bf16x2", "f32", "f64"})
+
+
+class Atomic(NamedTuple):
+    """What adds atomically in a source."""
+
+    place: Place
+    name: str
+    """As it is called."""
+    numbers: Numbers
+
+    @property
+    def line(self) -> int:
+        """In which line of its source it stands."""
+        return self.place.function.span(self.place.at)[0]
+
+
+def written(function: Function, value: int, depth: int = 0) -> Iterator[str]:
+    """The texts of which a value is made, also by names."""
+    for at in function.made_of(value) if depth < DEEPEST else ():
+        constant, operation = function.constant(at), function.ops[at]
+        if isinstance(constant, str):
+            yield constant
+        elif operation[0] == op.LOAD and function.binding(operation[1]).owner != function.number:
+            for around, stored in function.code.stores(function.binding(operation[1])):
+                if around.ops[stored][0] == op.STORE:
+                    yield from written(around, around.ops[stored][2], depth + 1)
+
+
+def atomics_of(terms: Terms, text: str) -> list[Atomic]:
+    """What adds atomically in a source that stands alone."""
+    ir = lower(text.encode("utf-8", "replace")) if may_add(text.encode("utf-8", "replace")) else None
+    return [*Source(terms, Code(ir)).atomics()] if ir is not None else []
+
+
+def is_macro(function: Function) -> bool:
+    """Whether a function is what a macro stands for."""
+    around = function.parent
+    return around is not None and any(around.dotted(value) == MACRO for value in function.decorators)
+
+
+def _parameters(function: Function, value: int) -> Iterator[int]:
+    """The parameters of which a value is made."""
+    for at in sorted(function.made_of(value)):
+        given = function.given(at)
+        if given is not None and given[0] is function:
+            yield given[1]
+
+
+class Source:
+    """One source, to be asked.
+
+    Args:
+        terms: what the catalog knows.
+        index: finds other sources, None for a text that stands alone.
+        path: where it stands.
+    """
+
+    def __init__(self, terms: Terms, code: Code, index: Index | None = None, path: str = "") -> None:
+        self.terms, self.code, self.path = terms, code, path
+        self._index = index
+        self.values = _Values(self)
+
+    def atomics(self) -> Iterator[Atomic]:
+        """The places that add atomically, and not surely whole numbers, to what others add to as well."""
+        for function in self.code.functions():
+            for at, _ in function.each(op.CALL) if not is_macro(function) else ():
+                name = self.called(function, at)
+                found = self._atomic(function, at, name)
+                if found is not None and found != WHOLE:
+                    yield Atomic(Place(function, at), name, found)
+
+    def called(self, function: Function, at: int) -> str:
+        """The last name of what a call calls, templates and namespaces aside."""
+        callee = function.ops[at][1]
+        while function.ops[callee][0] in (op.ITEM, op.BINARY):
+            callee = function.ops[callee][1 if function.ops[callee][0] == op.ITEM else 2]
+        operation = function.ops[callee]
+        if operation[0] == op.ATTR:
+            return function.strings[operation[2]]
+        return function.text(operation[1]) if operation[0] == op.LOAD else ""
+
+    def _atomic(self, function: Function, at: int, name: str) -> Numbers | None:
+        """What numbers a call adds atomically; None where it does no such thing."""
+        given = function.call(at).positional
+        if name == "asm":
+            return self._assembled(function, given)
+        if self.terms.has("modes", name):
+            return self._chosen(function, at)
+        if self.terms.has("swaps", name) and len(given) > 2 and not self.terms.has("atomics", function.name):
+            return FLOATS if self._adds_floats(function, given[2]) else None
+        if not given:
+            return None
+        if not self.terms.has("atomics", name):
+            taken = self.macro(name, len(given))
+            return (
+                self._added(function, at, [given[n] for n in taken[0]], given[taken[1]]) if taken is not None else None
+            )
+        if function.called_on(at) >= 0 and len(given) < 3 and not self._is_qualified(function, at):
+            place, added = [function.called_on(at)], given[0]
+            if self.values.of(function, place[0]) == OPEN and not self._is_reference(function, place[0]):
+                return None
+        elif len(given) > 1:
+            place, added = [given[0]], given[1]
+        else:
+            return None
+        return self._added(function, at, place, added)
+
+    def _added(self, function: Function, at: int, place: Sequence[int], added: int) -> Numbers:
+        """What numbers are added to a place; whole ones also where only one thread adds to it."""
+        into, of = self.values.of(function, place[0]), self.values.of(function, added)
+        found = WHOLE if WHOLE in (into, of) else into or of
+        alone = Writers(self.values, threads=True).is_alone(function, at, place)
+        return WHOLE if alone else found
+
+    def _is_qualified(self, function: Function, at: int) -> bool:
+        """Whether what is before a name is a namespace: `at::native::gpuAtomicAdd`."""
+        root, _ = function.chain(function.called_on(at))
+        operation = function.ops[root]
+        return operation[0] == op.LOAD and function.names[operation[1]].slot < 0
+
+    def _is_reference(self, function: Function, value: int) -> bool:
+        """Whether a value is a reference whose methods are atomic: `cuda::atomic_ref<float>(x).fetch_add(1)`."""
+        for at in function.made_of(value):
+            operation = function.ops[at]
+            kinds = [a[2] for _, a in function.each(op.ANNOTATE) if operation[0] == op.LOAD and a[1] == operation[1]]
+            for kind in (at, *kinds):
+                if any(
+                    self.terms.has("atomic_references", self.values.named(function, part))
+                    for part in function.within(kind)
+                ):
+                    return True
+        return False
+
+    def _chosen(self, function: Function, at: int) -> Numbers:
+        """The numbers of the type that a call is told: `SetAtomicAdd<float>()`."""
+        callee = function.ops[function.ops[at][1]]
+        items = function.ops[callee[2]] if callee[0] == op.ITEM else (op.END,)
+        return self.values.of(function, items[1]) if items[0] == op.TUPLE and len(items) > 1 else OPEN
+
+    def _assembled(self, function: Function, given: Sequence[int]) -> Numbers | None:
+        """What numbers instructions add: `red.global.add.f32 [%0], %1;`"""
+        text = function.constant(given[0]) if given else None
+        found = list[Numbers]()
+        for instruction in text.split(";") if isinstance(text, str) else ():
+            parts = next(iter(instruction.split()), "").split(".")
+            if parts[0] in _REDUCING and "add" in parts:
+                found.append(WHOLE if _OF_PTX.isdisjoint(parts) else FLOATS)
+        return joined(found) if found else None
+
+    def _adds_floats(self, function: Function, value: int) -> bool:
+        """Whether a value is the bits of a sum of floating-point numbers."""
+        made = [*function.made_of(value)]
+        bits = any(function.ops[at][0] == op.CALL and self.terms.has("bits", self.called(function, at)) for at in made)
+        sums = (at for at in made if function.ops[at][0] in (op.BINARY, op.AUGMENT))
+        return bits and any(function.strings[function.ops[at][1]] == "+" for at in sums)
+
+    # -- what other files say ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def included(self) -> list[Source]:
+        """This source, and what it includes that is there."""
+        found, waiting, index = {self.path: self}, [self], self._index
+        for source in waiting if index is not None else ():  # grows meanwhile
+            for _, operation in source.code.module.each(op.IMPORT):
+                path = self._found(source.path, source.code.strings[operation[1]])
+                new = path and path not in found and len(found) < MOST_INCLUDED
+                code = index.source(path) if index is not None and new else None
+                if code is not None:
+                    found[path] = Source(self.terms, code, None, path)
+                    waiting.append(found[path])
+        return [*found.values()]
+
+    def _found(self, path: str, name: str) -> str:
+        """The file of the program that another one includes: beside it, or below a folder above; "" for none."""
+        folder = os.path.dirname(path)
+        while self._index is not None and len(folder) > 1:
+            for inner in ("", "include", "csrc", "src"):
+                found = os.path.normpath(os.path.join(folder, inner, name))
+                if self._index.has(found):
+                    return found
+            folder = os.path.dirname(folder)
+        return ""
+
+    def macro(self, name: str, count: int, depth: int = 0) -> tuple[list[int], int] | None:
+        """Of a macro that adds atomically: which of what it is handed tells the place, and which is added."""
+        for source in self.included if depth < DEEPEST else ():
+            for function in source.code.by_name.get(name, ()):
+                if is_macro(function) and len(function.header.parameters) == count:
+                    found = source.expanded(self, function, depth)
+                    if found is not None:
+                        return found
+        return None
+
+    def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
+        """The same of what a macro stands for."""
+        for at, _ in function.each(op.CALL):
+            name, given = self.called(function, at), function.call(at).positional
+            inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
+            if inner is None or len(given) < 2:
+                continue
+            place = [n for number in inner[0] for n in _parameters(function, given[number])]
+            added = [*_parameters(function, given[inner[1]])]
+            if place and added:
+                return [*dict.fromkeys(place)], added[0]
+        return None
+
+    # -- templates --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def templates(self) -> dict[Binding, tuple[Function, int]]:
+        """The parameters of templates -> the function that each is one of, and which."""
+        found: dict[Binding, tuple[Function, int]] = {}
+        for around in self.code.functions():
+            waiting = list[int]()
+            for operation in around.ops:
+                if operation[0] == op.STORE and around.ops[operation[2]][0] == op.TYPE_PARAMETER:
+                    waiting.append(operation[1])
+                elif operation[0] in (op.FUNCTION, op.CLASS):
+                    made = self.code.function(operation[1])
+                    found.update({Binding(around.number, slot): (made, number) for number, slot in enumerate(waiting)})
+                    waiting = []
+        return found
+
+    def others(self, name: str) -> Iterator[Source]:
+        """This source, and others that say a name."""
+        yield self
+        for path in self._index.saying(name, "") if self._index is not None else ():
+            code = self._index.source(path) if self._index is not None and is_cpp(path) and path != self.path else None
+            if code is not None:
+                yield Source(self.terms, code, None, path)
+
+    def instances(self, function: Function, number: int) -> Iterator[Numbers]:
+        """What launches and calls of a template make of one of its parameters."""
+        for source in self.others(function.name):
+            for place in source.reads(function.name):
+                yield source.instance(place, function, number)
+
+    def reads(self, name: str) -> Iterator[Place]:
+        """Where a function is named, other than where it is defined."""
+        for function in self.code.functions() if name in self.code.identifiers else ():
+            for at, operation in function.each(op.LOAD, op.ATTR):
+                said = function.text(operation[1]) if operation[0] == op.LOAD else function.strings[operation[2]]
+                if said == name:
+                    yield Place(function, at)
+
+    def instance(self, place: Place, template: Function, number: int) -> Numbers:
+        """What one of them makes of it: what is told, or what the argument has whose type it is."""
+        function, at = place
+        for use in function.users[at]:
+            operation = function.ops[use.op]
+            if operation[0] == op.ITEM and use.place == 1:
+                told = function.ops[operation[2]]
+                return (
+                    self.values.of(function, told[1 + number])
+                    if told[0] == op.TUPLE and number + 1 < len(told)
+                    else OPEN
+                )
+        callee, around = at, template.parent
+        launches = [use.op for use in function.users[at] if function.ops[use.op][0] == op.BINARY]
+        callee = launches[0] if launches else callee
+        call = next(
+            (use.op for use in function.users[callee] if function.ops[use.op][0] == op.CALL and use.place == 1), -1
+        )
+        if call < 0 or around is None:
+            return OPEN
+        given = function.call(call).positional
+        slots = {
+            slot for (owner, slot), found in self.templates.items() if found[1] == number and owner == around.number
+        }
+        kinds = list[Numbers]()
+        for position, parameter in enumerate(template.header.parameters[: len(given)]):
+            parts = around.within(parameter.annotation) if parameter.annotation >= 0 else ()
+            if any(
+                around.ops[part][0] == op.LOAD and around.binding(around.ops[part][1]).slot in slots for part in parts
+            ):
+                kinds.append(self.values.of(function, given[position]))
+        return joined(kinds) if kinds else OPEN
+
+    # -- who comes there --------------------------------------------------------------------------------------------
+
+    def exported(self, function: Function) -> list[str]:
+        """The names by which Python may call what comes to a function: those of functions that call it, up to what is given out."""
+        names, found = [function.name], dict[str, None]()
+        for name in names:
+            for source in self.others(name) if len(names) <= MOST_CALLERS else ():
+                for place in source.reads(name):
+                    around = source.outermost(place.function)
+                    given = [*source.given_out(place)]
+                    found.update(dict.fromkeys(given))
+                    if not given and around.number and around.name not in names:
+                        names.append(around.name)
+        return [*found]
+
+    def outermost(self, function: Function) -> Function:
+        """The function that a lambda stands in."""
+        while function.header.kind == LAMBDA and function.parent is not None:
+            function = function.parent
+        return function
+
+    def given_out(self, place: Place) -> Iterator[str]:
+        """The names under which a function is given out: `m.def("name", &function)`."""
+        function, at = place
+        for call, _ in function.each(op.CALL):
+            if self.called(function, call) in _EXPORTS and at in function.within(call):
+                text = next((function.constant(value) for value in function.call(call).positional), None)
+                if isinstance(text, str):
+                    yield text.partition("(")[0].rpartition(":")[2].strip()
+
+
+class _Values(Values):
+    """What numbers values of a source are."""
+
+    is_python = False
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source.terms)
+        self._source = source
+
+    def named(self, function: Function, at: int) -> str:
+        operation = function.ops[at]
+        if operation[0] == op.ATTR:
+            return function.strings[operation[2]]
+        if operation[0] != op.LOAD:
+            return ""
+        owner, slot = function.binding(operation[1])
+        stores = function.code.stores(Binding(owner, slot)) if slot >= 0 else ()
+        bound = slot >= 0 and not any(
+            f.ops[f.ops[n][2]][0] == op.FUNCTION for f, n in stores if f.ops[n][0] == op.STORE
+        )
+        return "" if bound else function.text(operation[1])
+
+    def _loaded(self, function: Function, at: int, depth: int) -> Numbers:
+        found = super()._loaded(function, at, depth)
+        operation = function.ops[at]
+        if found != OPEN or function.names[operation[1]].slot >= 0:
+            return found
+        name = function.text(operation[1])
+        if self._is_field(function, at):
+            return self._field(name)
+        return self._defined(name) or self._dispatched(function)
+
+    def _defined(self, name: str) -> Numbers:
+        """What a constant is that a file defines which the source includes."""
+        for source in self._source.included[1:]:
+            top = source.code.module
+            for slot in top.slots.get(name, ()):
+                values = [o[2] for _, o in top.each(op.STORE) if o[1] == slot and top.ops[o[2]][0] == op.CONST]
+                return joined(source.values.of(top, value) for value in values) if values else OPEN
+        return OPEN
+
+    def _attribute(self, function: Function, at: int, depth: int) -> Numbers:
+        return super()._attribute(function, at, depth) or self._field(function.strings[function.ops[at][2]])
+
+    def of_template(self, function: Function, at: int) -> Numbers:
+        found = self._source.templates.get(function.binding(function.ops[at][1]))
+        return joined(self._source.instances(*found)) if found is not None else OPEN
+
+    def _dispatched(self, function: Function) -> Numbers:
+        """What a type is that a macro names in the function that it is handed: `AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", [&] {`."""
+        inner: Function | None = function
+        while inner is not None and inner.header.kind == LAMBDA and inner.parent is not None:
+            around = inner.parent
+            for use in around.users[inner.definition]:
+                name = self._source.called(around, use.op) if around.ops[use.op][0] == op.CALL else ""
+                if self.terms.has("dispatches_floats", name):
+                    return FLOATS
+                if self.terms.has("dispatches_whole", name):
+                    return WHOLE
+            inner = around
+        return OPEN
+
+    def _is_field(self, function: Function, at: int) -> bool:
+        """Whether a name may be a field of the class around."""
+        outer = self._source.outermost(function).parent
+        name = function.text(function.ops[at][1])
+        return (
+            outer is not None and outer.is_class and any(outer.text(a[1]) == name for _, a in outer.each(op.ANNOTATE))
+        )
+
+    def _field(self, name: str) -> Numbers:
+        """What a field is, by the one type that classes of the source declare it with."""
+        kinds = [
+            source.values.of(body, operation[2])
+            for source in self._source.included
+            for body in source.code.functions()
+            if body.is_class
+            for _, operation in body.each(op.ANNOTATE)
+            if body.text(operation[1]) == name
+        ]
+        return joined(kinds) if kinds else OPEN
