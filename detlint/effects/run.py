@@ -263,6 +263,11 @@ class Run:
             self.probing.append((event, self.unsure + self.catching > 0))
         return self.probing is not None
 
+    def is_probed(self) -> bool:
+        """Whether a top level is only looked at that starts other runs, so that importing it does more than is known once."""
+        self.rests = True
+        return self.probing is not None
+
     def keep(self, value: Value, place: Place) -> None:
         """Note that something was handed a function, which it calls later."""
         if not self.probe(methodcaller("keep", value, place)):

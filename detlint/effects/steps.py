@@ -149,6 +149,7 @@ class Stepping(Run):
         """What importing a module does, if that is nothing of interest besides importing others, whatever the run has done before."""
         known, path = self.flow.still, module.path
         if path not in known:
+            known[path] = None  # while that is being found out
             before, probe = (self.beside(State(), ()) for _ in range(2))
             probe.probing, probe.frame = [], Frame(module, module.facts.functions[0])
             probe.imported.add(path)
