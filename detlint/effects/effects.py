@@ -199,6 +199,7 @@ class Effects(Streams):
         if "loader" in entry.contexts:
             self.load(effect, made)
         if "builds-settings" in entry.contexts and self.resolver.loaded is not None:
+            self.rests = True  # on which script that is
             table = self.resolver.loaded.read_by(
                 made.module, made.module.sites[made.site], effect.name, {}, self.result.entry.module.path
             )

@@ -213,10 +213,6 @@ class Reach(msgspec.Struct):
 
         return come_to(self) != come_to(other)
 
-    def see(self, path: str, inside: bool) -> None:
-        """Note that the run runs functions of a file, or its top level, which do nothing of interest."""
-        (self.visited if inside else self.imported).add(path)
-
     def outcome(self) -> Outcome:
         """What the run comes to."""
         held = dict(sorted(self.held.items()))
