@@ -12,10 +12,11 @@ import msgspec
 
 from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
-from detlint.marks import body, passages, top, trained, way
+from detlint.marks import OfProgram, body, followable, linked, top
 from detlint.moved import LINE, Lines, moved
 from detlint.program.outcome import Outcome
 from detlint.state import Packed, State, decode, encode
+from detlint.ways import NOBODY, Passes, Passing, passes_of, passing_of, with_strays
 
 if TYPE_CHECKING:
     from detlint.run import Run
@@ -50,7 +51,7 @@ class Judged(msgspec.Struct, array_like=True):
     """Whether it may be another where a run that trains comes to the module by imports, or none does."""
 
 
-class Known(Database):
+class Known(OfProgram):
     """What is known of a program.
 
     Args:
@@ -59,7 +60,7 @@ class Known(Database):
 
     def __init__(self, storage: Storage | None = None) -> None:
         super().__init__(storage)
-        self.run: Run
+        self.program: Run
         """Computes the answers."""
         self.state = State()
         """The program when they held."""
@@ -102,13 +103,79 @@ class Known(Database):
 @query(sorts=True)
 def followed(db: Database, start: str) -> list[Followed]:
     """What following the runs that start in a file gave."""
-    return _known(db).run.follow(start)
+    return _known(db).program.follow(start)
+
+
+@query
+def passes(db: Database, start: str) -> Passes:
+    """What the runs that start in a file are to the files that they pass."""
+    return passes_of(followed(db, start))
+
+
+@query
+def group(db: Database, path: str) -> str:
+    """The group of a file."""
+    linked(db)
+    return _known(db).program.groups.of(path)
+
+
+@query
+def passing(db: Database, group: str) -> Passing:
+    """What the runs that come to a group are to its files."""
+    linked(db)
+    groups = _known(db).program.groups
+    return passing_of([passes(db, start) for start in groups.starts(group)], groups.members(group))
+
+
+@query
+def astray(db: Database, start: str) -> tuple[str, ...]:
+    """The files that runs from a file pass although no imports lead there: by a name that is put together."""
+    linked(db)
+    groups = _known(db).program.groups
+    return tuple(path for path in passes(db, start).ways if not groups.reaches(start, path))
+
+
+@query
+def strays(db: Database) -> dict[str, list[str]]:
+    """Files -> those whose runs pass them although no imports lead there."""
+    found: dict[str, list[str]] = {}
+    for start in followable(db):
+        for path in astray(db, start):
+            found.setdefault(path, []).append(start)
+    return found
+
+
+@query
+def way(db: Database, path: str) -> tuple[bytes, bool, str, str]:
+    """The ways of runs through a file that pass something there, and whether runs end before they come to it."""
+    found = passing_at(db, path)
+    digest, tells = found.ways.get(path, (b"", False))
+    return digest if tells else b"", found.leaves, found.stop, found.broken
+
+
+@query
+def passages(db: Database, path: str) -> bytes:
+    """All ways of runs through a file."""
+    return passing_at(db, path).ways.get(path, (b"", False))[0]
+
+
+@query
+def trained(db: Database, path: str) -> bool:
+    """Whether a run that trains comes to a file."""
+    return passing_at(db, path).trained
+
+
+def passing_at(db: Database, path: str) -> Passing:
+    """What all runs that come to a file are to it, as far as it tells them from others."""
+    own, others = group(db, path), strays(db).get(path, ())
+    known = passing(db, own) if own != NOBODY else Passing()
+    return with_strays(known, [passes(db, start) for start in others], path) if others else known
 
 
 @query
 def judged(db: Database, path: str) -> Judged:
     """What judging a file gave."""
-    run = _known(db).run
+    run = _known(db).program
     way(db, path)
     found = run.judge_one(path)
     if found.varies:
@@ -116,6 +183,13 @@ def judged(db: Database, path: str) -> Judged:
     if found.open or run.runs_at(path).leaves:
         trained(db, path)
     return found
+
+
+def ways_at(db: Database, path: str) -> None:
+    """Find out all of these answers about one file."""
+    way(db, path)
+    passages(db, path)
+    trained(db, path)
 
 
 def _known(db: Database) -> Known:

@@ -14,6 +14,8 @@ from detlint import marks
 from detlint.db import Mark
 from detlint.facts.model import Facts
 from detlint.facts.store import File, Store
+from detlint.ir.code import Code
+from detlint.ir.parts import parts_of
 from detlint.ir.words import STAR, Words
 from detlint.model import outline
 from detlint.model.documents import Documents
@@ -140,17 +142,13 @@ class Changes(NamedTuple):
         if not changed and not led:
             return
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
-        touched, acting = self._touched(changed, states, led)
+        touched, acting, led_on = self._touched(changed, states, led)
         here = touched & files.keys()
+        only = {path: names for path in edited - led_on if (names := self._only_in(path, states[path])) is not None}
         yield from ((marks.body, (path,)) for path in touched)
         yield from ((marks.top, (path,)) for path in acting)
         yield from ((marks.users, (name,)) for name in self._newly_said(here, states, asked))
-        yield from ((marks.saying, found) for found in self._said_by_them(touched, sought))
-        yield from ((marks.importers, (path,)) for path in self._otherwise_imported())
-        begin = (path for path in changed if begins(before.files.get(path)) != begins(files.get(path)))
-        yield from ((marks.starting, (os.path.dirname(path),)) for path in begin)
-        for path in files.keys() ^ before.files.keys():
-            yield from ((marks.below, (folder,)) for folder in _above(path))
+        yield from ((marks.saying, found) for found in self._said_by_them(touched, sought, only))
 
     def still_hidden(self) -> bool:
         """Whether the files have the names that they had which may stand for something else."""
@@ -162,9 +160,9 @@ class Changes(NamedTuple):
 
     def _touched(
         self, changed: set[str], states: Mapping[str, _States | None], led: Mapping[str, Collection[str] | None]
-    ) -> tuple[set[str], set[str]]:
-        """The files whose answers may be others now; and those of them for whose sake even a run may be another one that does no more
-        than to import them."""
+    ) -> tuple[set[str], set[str], set[str]]:
+        """The files whose answers may be others now; those of them for whose sake even a run may be another one that does no more
+        than to import them; and those in which names may lead elsewhere."""
         missed = frozenset(self.before.missed)
         heads = (row.head for rows in (self.before.files, self.store.files) for row in rows.values())
         starred = {star.rpartition(".")[2] for head in heads if head is not None for star in head.stars}
@@ -180,14 +178,34 @@ class Changes(NamedTuple):
         touched = changed | led.keys() | rebuilt | saying.keys()
         idle = {path for path, both in states.items() if both is not None and outline.same_top(*both)}
         idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
-        return touched, touched - (idle - rebuilt - led.keys())
+        return touched, touched - (idle - rebuilt - led.keys()), {*led, *rebuilt, *saying}
 
-    def _said_by_them(self, touched: Set[str], sought: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-        """What some files say, or said, of the words that were looked for in them, with how the paths begin of those that were."""
+    def _only_in(self, path: str, states: _States | None) -> frozenset[str] | None:
+        """The names that those functions of a file have in which alone anything has changed; None where something else has, too."""
+        if states is None or not _same_outside(*states):
+            return None
+        code = [self.store.known_ir(key) for key in (self.before.files[path].key, self.store.files[path].key)]
+        then, now = (parts_of(Code(ir)) if ir is not None else None for ir in code)
+        if then is None or now is None or then.top != now.top:
+            return None
+        parts = then.functions.items() ^ now.functions.items()
+        return frozenset[str]().union(*(names for _, names in parts))
+
+    def _said_by_them(
+        self, touched: Set[str], sought: Iterable[tuple[str, str]], only: Mapping[str, Set[str]]
+    ) -> set[tuple[str, str]]:
+        """What some files say, or said, of the words that were looked for in them, with how the paths begin of those that were.
+
+        Args:
+            only: the files of which only some functions say anything else -> the names of these.
+        """
         found, wanted = set[tuple[str, str]](), [*sought]
         for path in touched:
-            then, now = self._had(path), self.words.words(path) if path in self.store.files else NONE
             here = (each for each in wanted if path.startswith(each[0]))
+            if path in only:
+                found.update(each for each in here if each[1] in only[path])
+                continue
+            then, now = self._had(path), self.words.words(path) if path in self.store.files else NONE
             found.update(each for each in here if any(one is None or one.have(each[1]) for one in (then, now)))
         return found
 
@@ -196,12 +214,6 @@ class Changes(NamedTuple):
         row = self.before.files.get(path)
         words = self.store.known_words(row.key) if row is not None else NONE
         return NONE if words is None and row is not None and row.head is None else words
-
-    def _otherwise_imported(self) -> set[str]:
-        """The files that others import than before."""
-        then, now = self.before.imports, self.links.imports
-        differ = (path for path in then.keys() | now.keys() if then.get(path) != now.get(path))
-        return set().union(*({*then.get(path, ())} ^ {*now.get(path, ())} for path in differ))
 
     def _newly_said(self, touched: Set[str], states: Mapping[str, _States | None], names: Iterable[str]) -> set[str]:
         """Which of the names whose users were searched for may have users in files that had none of them before.
@@ -272,12 +284,15 @@ class Changes(NamedTuple):
         return outline.passing_on(facts, words) if facts is not None else frozenset()
 
 
-def _above(path: str) -> Iterator[str]:
-    """The folders that a file is in, and what all of them are in."""
-    while path and path != os.path.dirname(path):
-        path = os.path.dirname(path)
-        yield path.rstrip(os.sep)
-    yield ""
+_INSIDE: Final = frozenset({"lines", "directives", "body", "names", "functions", "classes", "options"})
+"""What of facts has places or numbers in it, or is only asked for a report."""
+
+
+def _same_outside(then: Facts, now: Facts) -> bool:
+    """Whether a file says the same outside of its functions, as others see it."""
+    same = (getattr(then, name) == getattr(now, name) for name in then.__struct_fields__ if name not in _INSIDE)
+    defaults = ({name: option.default for name, option in facts.options.items()} for facts in (then, now))
+    return all(same) and next(defaults) == next(defaults) and outline.outline(then) == outline.outline(now)
 
 
 def is_script(files: Mapping[str, File], path: str) -> bool:

@@ -185,11 +185,8 @@ class Server(LanguageServer):
             and place.start.line <= one.diagnostic.range.end.line
         ]
 
-    async def answer(self, uri: str, final: bool = False) -> Answer | None:
+    async def answer(self, uri: str) -> Answer | None:
         """What was found in a text as it is now; None where it isn't open.
-
-        Args:
-            final: whether what is likely is not enough.
 
         Raises:
             Cancelled: it has changed meanwhile.
@@ -199,7 +196,7 @@ class Server(LanguageServer):
             return None
         while True:
             answer = self.answers.get(document.path)
-            if answer is not None and answer.document.state == document.state and (answer.final or not final):
+            if answer is not None and answer.document.state == document.state:
                 return answer
             news: asyncio.Future[None] = self.loop.create_future()
             self._waiting.append((document.path, document.state, news))
@@ -393,7 +390,7 @@ def did_change_folders(ls: Server, params: types.DidChangeWorkspaceFoldersParams
 async def diagnostic(ls: Server, params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
     uri = params.text_document.uri
     document = ls.document_of(uri)
-    answer = await ls.answer(uri, final=not ls.refreshes) if document is not None and not document.notebook else None
+    answer = await ls.answer(uri) if document is not None and not document.notebook else None
     items = ls.diagnostics(answer.document.path, uri) if answer is not None else []
     return types.RelatedFullDocumentDiagnosticReport(items)
 

@@ -1,7 +1,6 @@
 """A program that is kept in memory while its files are edited, and checked each time that their texts have changed.
 
-What it says in the end is what a run over the same texts says. Where runs have to be followed anew for that, which may take a
-second, it first says what is likely: what the runs did before, at the sites as they are now.
+What it says is what a run over the same texts says.
 """
 
 from __future__ import annotations
@@ -12,9 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from detlint import counters
-from detlint.answers import Followed, Known
+from detlint.answers import Known
 from detlint.cache import Cache
-from detlint.carry import Carried, Shift, carried
 from detlint.checks.finding import Report
 from detlint.config import ConfigError
 from detlint.discover import program
@@ -26,7 +24,6 @@ from detlint.model.module import Module
 from detlint.program.reach import Place
 from detlint.project import Project
 from detlint.run import Run, of_one_state
-from detlint.source import Source
 
 Reports = dict[str, Report]
 """What is found in each file, as if it was checked alone within its program."""
@@ -85,8 +82,6 @@ class Live:
         settings = project.config.settings
         self._cache = _Memory(project.cache, f"{project.catalog.fingerprint}-{settings.max_file_size}")
         self._known: Known | None = None
-        self._texts: dict[str, tuple[bytes, Source, Facts]] = {}
-        """The open files as they were when that was found out, with their keys."""
         self._around: Sequence[str] | None = None
         self._versions: dict[str, dict[str, str]] = {}
         """Those of libraries that hold in some of its folders."""
@@ -110,7 +105,6 @@ class Live:
         files: Sequence[str],
         texts: Mapping[str, bytes],
         stop: Callable[[float], None],
-        early: Callable[[Reports], None],
         mend: Callable[[str, Facts], bytes | None],
         pause: float = 0.0,
         progress: Progress | None = None,
@@ -121,9 +115,8 @@ class Live:
             files: absolute paths.
             texts: what stands for the content of some of them.
             stop: raises `Superseded` if the answer isn't wanted any more, or will not be within some seconds.
-            early: is told what is likely, if finding out more takes longer.
             mend: is given the path and the facts of a text that can't be read, and gives another that stands for it.
-            pause: how many seconds to wait after that.
+            pause: how many seconds to wait for a newer text before runs are followed anew.
             progress: as in `run.check`.
 
         Raises:
@@ -142,8 +135,7 @@ class Live:
                 self._mend(store, mend)
                 known = self._known = self._known or run.recorded()
                 run.settle(known, advance)
-                if run.waits() and any((likely := self._likely(run)).values()):
-                    early(self._told(run, files, likely))
+                if pause and run.waits():
                     stop(pause)
                 with counters.counted():  # apart: they would grow as long as the server runs, and nobody asks for them
                     run.judge()
@@ -151,7 +143,7 @@ class Live:
                 self._keep(store)
                 self.garbage += len(run.engine.resolver.by_path) if run.engine is not None else 0
             reports = self._told(run, files)
-            self._settled(run, files)
+            self._settled(run)
             return reports
 
         return of_one_state(attempt)
@@ -191,18 +183,8 @@ class Live:
             if facts is not None and (facts.problem or facts.left_out) and (better := mend(path, facts)) is not None:
                 file.text = better
 
-    def _likely(self, run: Run) -> dict[str, list[Followed]]:
-        """What following runs will probably give."""
-        files = {}
-        for path, (key, source, facts) in self._texts.items():
-            file = run.store.files.get(path)
-            if file is not None and key != file.key:
-                shift = Shift(source.lines, Source(path, file.text).lines)
-                files[path] = Carried(shift, facts, run.store.known(file.key))
-        return run.likely(lambda followed: carried(followed, files))
-
-    def _told(self, run: Run, files: Iterable[str], likely: dict[str, list[Followed]] | None = None) -> Reports:
-        reports = {path: run.told({path}, likely) for path in files}
+    def _told(self, run: Run, files: Iterable[str]) -> Reports:
+        reports = {path: run.told({path}) for path in files}
         with contextlib.suppress(ConfigError):  # of a baseline that can't be read, the command line tells
             accepted = self.project.accepted()
             if accepted is None:
@@ -222,16 +204,10 @@ class Live:
         known = self._cache.unsaved | fresh
         self._cache.unsaved = {key: known[key] for key in unsaved if key in known}
 
-    def _settled(self, run: Run, files: Iterable[str]) -> None:
+    def _settled(self, run: Run) -> None:
         """Remember what was found out, for the next check; on disk, if that is where all texts stand."""
         store = run.store
         if all(file.text is None for file in store.files.values()):
             run.remember()
             store.keep()
         self.inside = frozenset(run.inside)
-        self._texts = {}
-        for path in files:
-            file = store.files.get(path)
-            facts = store.known(file.key) if file is not None else None
-            if file is not None and facts is not None:
-                self._texts[path] = (file.key, Source(path, file.read()), facts)

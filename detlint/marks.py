@@ -1,14 +1,39 @@
-"""What answers about a program rest on: whoever reads something of it notes the mark that stands for that, and `changes.py` touches those
-that stand for what isn't as it was."""
+"""What answers about a program rest on. Who imports a file, which files there are and where runs start are queries; for what files say
+whoever reads it notes a mark that stands for that, and `changes.py` touches those that stand for what isn't as it was."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Generic, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Generic, Protocol, TypeVar
 
-from detlint.db import Database, Mark, mark
+import msgspec
+import xxhash
+
+from detlint.db import Database, Mark, mark, query, source
 
 K = TypeVar("K", str, tuple[str, str])
+
+
+class Program(Protocol):
+    """What queries ask of a program as a whole."""
+
+    def importers(self, path: str) -> Sequence[str]:
+        """The files that import a file, sorted."""
+
+    def begins(self, path: str) -> str:
+        """How a run may start in a file, as its head says; "" where none does."""
+
+    def files_in(self, folder: str) -> Iterable[str]:
+        """The files of a folder itself, in order."""
+
+    def below(self, folder: str) -> list[str]:
+        """The files whose paths begin so, in order."""
+
+
+class OfProgram(Database):
+    """What is known of a program."""
+
+    program: Program
 
 
 @mark
@@ -26,39 +51,70 @@ def users(name: str) -> None:
     """The files that have, call or hand on something by a name."""
 
 
-@mark
-def importers(path: str) -> None:
-    """Which files import a file."""
+@source
+def linked() -> bytes:
+    """What tells who imports whom, and in which files runs start, from other states: whoever opens the program sets it."""
+    raise LookupError
 
 
-@mark
-def starting(folder: str) -> None:
-    """In which files of a folder itself a run starts."""
+@source
+def followable() -> tuple[str, ...]:
+    """The files from which runs are followed, sorted: those that lead to what is reported on. It is set likewise."""
+    raise LookupError
 
 
-@mark
-def below(folder: str) -> None:
-    """Which files there are whose paths begin so."""
+@source
+def listed() -> bytes:
+    """What tells which files there are, and how runs may start in them, from other states; it is set likewise."""
+    raise LookupError
+
+
+@query
+def importers(db: Database, path: str) -> tuple[str, ...]:
+    """The files that import a file, sorted."""
+    linked(db)
+    return tuple(_program(db).importers(path))
+
+
+@query
+def starting(db: Database, folder: str) -> str:
+    """The first file of a folder itself in which a run may start; "" for none."""
+    listed(db)
+    program = _program(db)
+    return next((path for path in program.files_in(folder) if program.begins(path)), "")
+
+
+@query
+def begins(db: Database, path: str) -> str:
+    """How a run may start in a file; "" where none does."""
+    listed(db)
+    return _program(db).begins(path)
+
+
+@query
+def below(db: Database, folder: str) -> bytes:
+    """What tells which files there are whose paths begin so from others."""
+    listed(db)
+    return digest_of(_program(db).below(folder))
+
+
+def digest_of(value: object) -> bytes:
+    """What tells a value from others, the same in every process; it holds no sets."""
+    try:
+        packed = msgspec.msgpack.encode(value)
+    except UnicodeEncodeError:  # the name of some file is no text
+        packed = repr(value).encode("utf-8", "backslashreplace")
+    return xxhash.xxh3_128_digest(packed)
+
+
+def _program(db: Database) -> Program:
+    assert isinstance(db, OfProgram)
+    return db.program
 
 
 @mark
 def saying(folder: str, word: str) -> None:
-    """What files say that have a word, of those whose paths begin so."""
-
-
-@mark
-def way(path: str) -> None:
-    """The ways of runs through a file that pass something there, and whether runs end before they come to it."""
-
-
-@mark
-def passages(path: str) -> None:
-    """All ways of runs through a file."""
-
-
-@mark
-def trained(path: str) -> None:
-    """Whether a run that trains comes to a file."""
+    """What functions say that have a word, and what is outside of functions where a file has it, of those whose paths begin so."""
 
 
 class Noted(Generic[K]):

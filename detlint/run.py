@@ -18,22 +18,22 @@ import xxhash
 
 from detlint import catalog as catalogs
 from detlint import counters
-from detlint.answers import Followed, Judged, Known, followed, judged
+from detlint.answers import Followed, Judged, Known, followed, judged, passing_at, strays, ways_at
 from detlint.cache import Cache
 from detlint.catalog import Catalog
-from detlint.changes import Changes, is_script, put_on_path
+from detlint.changes import Changes, begins, is_script, put_on_path
 from detlint.checks.finding import Finding, Report, Step
 from detlint.checks.levels import as_note
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
-from detlint.db import Mark, Storage
+from detlint.db import Storage
 from detlint.facts.gate import yaml_gate_of
 from detlint.facts.model import Facts, Head, Span
 from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words
-from detlint.marks import body, passages, saying, trained, users, way
+from detlint.marks import body, digest_of, followable, linked, listed, saying, users
 from detlint.model.copies import Copies
 from detlint.model.documents import Documents
 from detlint.model.index import Index
@@ -41,7 +41,6 @@ from detlint.model.links import Links, hiding, properties, registered
 from detlint.model.modules import ModuleNames, Modules
 from detlint.model.scripts import is_packaged, scripts
 from detlint.model.surroundings import Asked, Noted
-from detlint.passages import NO_WAY, runs_of, way_of
 from detlint.patterns import glob
 from detlint.program.outcome import Outcome, Runs
 from detlint.source import Source
@@ -51,6 +50,7 @@ from detlint.state import Row, State
 from detlint.status import NOTHING, Status
 from detlint.told import found, once
 from detlint.versions import below
+from detlint.ways import Groups, runs_of
 
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
@@ -70,9 +70,8 @@ ATTEMPTS: Final = 3
 
 _T = TypeVar("_T")
 StrPath = str | os.PathLike[str]
-Work = tuple[str, Runs | None]
-"""A module to judge, and the runs that it is judged by; None where the runs that start in it are to be followed."""
-NO_RUNS: Final = Runs()
+Work = tuple[str, bool]
+"""A module, and whether it is to be judged; else the runs that start in it are to be followed."""
 MANY: Final = 64
 """With more files than that to report on, all answers on disk are read at once."""
 
@@ -183,6 +182,7 @@ def opened(
         jobs = processes(config.settings.jobs)
         store.fill(run._look(State()), jobs, None)
         run._link({}, set(), jobs)
+        run._state_all()
         named = run.named
         starts: dict[str, Sequence[str]] = {start: named.get(start, ()) for start in sorted(run._starts())}
         yield Opened(run._engine(), starts, run._ignored, run._original)
@@ -244,6 +244,7 @@ class Run:
         """The program as it was when it was last looked at."""
         self.known = Known()
         """What is known of it."""
+        self.known.program = self
         self._runs: dict[str, Runs] = {}
         """The runs that files are judged by."""
         self.engine: Engine | None = None
@@ -310,7 +311,7 @@ class Run:
             progress: as in `check`.
         """
         jobs = processes(self.config.settings.jobs)
-        self.known, known.run = known, self
+        self.known, known.program = known, self
         self.before = before = known.state
         unsettled = self._look(before)
         changes = Changes(
@@ -354,24 +355,21 @@ class Run:
             same = changes.moved()
             known.move({path: lines for path, lines in same.items() if any(line != to for line, to in lines.items())})
             known.touch([*changes.touched(led, same.keys(), asked, sought)])
-            state.ways, state.looks, state.others = before.ways, before.looks, before.others
+            state.others = before.others
             state.folders = {folder: self.modules.renewed(folder, *was) for folder, was in before.folders.items()}
             state.missed, state.hidden = before.missed, before.hidden if changes.still_hidden() else {}
         known.packed = known.packed if state.imports == before.imports else None
         known.state = state
+        self._state_all()
         known.refresh()
 
-    def told(self, paths: set[str], likely: Mapping[str, list[Followed]] | None = None) -> Report:
-        """What is found in some files, comments and configuration considered.
-
-        Args:
-            likely: what following runs will probably give, where that isn't known yet.
-        """
+    def told(self, paths: set[str]) -> Report:
+        """What is found in some files, comments and configuration considered."""
         files = self.store.files
         paths = paths & self.reported
         report = Report(paths=frozenset(paths), program=frozenset(self.inside), files=len(paths))
         report.lines = sum(head.lines for path in paths if (head := files[path].head) is not None)
-        findings = once(with_deep_stack(lambda: [*found(*self._said(paths, likely))]))
+        findings = once(with_deep_stack(lambda: [*found(*self._said(paths))]))
         for path, reason in self.problems:
             findings += self.unreadable(os.path.abspath(path), Problem(reason))
         findings = self._unsuppressed(findings, report)
@@ -386,36 +384,15 @@ class Run:
         report.keys = {path: (files[path].key, files[path].module, files[path].package) for path in told & files.keys()}
         return report
 
-    def _said(
-        self, paths: set[str], likely: Mapping[str, list[Followed]] | None
-    ) -> tuple[dict[str, list[Followed]], dict[str, Judged]]:
+    def _said(self, paths: set[str]) -> tuple[dict[str, list[Followed]], dict[str, Judged]]:
         """What runs that reach some files gave, and judging these. Runs that reach none of them say nothing of them."""
         known, starts = self.known, self._starting & self._reaching(paths)
         there = [path for path in paths if self.store.files[path].head is not None]
-        if likely is None:
-            return {start: followed(known, start) for start in starts}, {path: judged(known, path) for path in there}
-        with known.noting():
-            self._runs = runs_of(likely, self.links)
-            new = {path: judged(known, path) if known.holds(judged, path) else self.judge_one(path) for path in there}
-        return {start: likely[start] for start in starts if start in likely}, new
+        return {start: followed(known, start) for start in starts}, {path: judged(known, path) for path in there}
 
     def waits(self) -> bool:
         """Whether runs have to be followed before the files to report on can be judged."""
         return any(not self.known.holds(followed, path) for path in self._starts())
-
-    def likely(self, carried: Callable[[Followed], Followed]) -> dict[str, list[Followed]]:
-        """What following runs will probably give: what it gave before, where that isn't known.
-
-        Args:
-            carried: what was known of a run, with the sites and places of the files as they are now.
-        """
-        known, likely = self.known, dict[str, list[Followed]]()
-        for start in self._starts():
-            if known.holds(followed, start):
-                likely[start] = followed(known, start)
-            else:
-                likely[start] = [carried(run) for run in known.before(followed, start) or ()]
-        return likely
 
     # -- what there is, and what has changed --------------------------------------------------------------------
 
@@ -536,61 +513,89 @@ class Run:
             self._collect()
 
     def _judge(self) -> None:
-        known, jobs, starts = self.known, processes(self.config.settings.jobs), sorted(self._starts())
+        known, starts = self.known, sorted(self._starts())
         if len(self.reported) > MANY:
             known.fetch()
-        runs: list[Work] = [(path, None) for path in starts if not known.holds(followed, path)]
-        unjudged, looks = self._unjudged(), self._looks(starts)
-        self.differs = self.differs or bool(runs or unjudged) or looks != known.state.looks
-        same = not runs and looks == known.state.looks and self.links.imports == self.before.imports
-        if same and not unjudged:
+        runs = [path for path in starts if not known.holds(followed, path)]
+        self._work([(path, False) for path in runs])
+        unjudged = self._unjudged(self.reported)
+        self._work([(path, True) for path in unjudged])
+        self.differs = self.differs or bool(runs or unjudged)
+
+    def _work(self, work: list[Work]) -> None:
+        """Do some work, in processes if it is much."""
+        size = sum(1 if judges else CHUNK // RUNS for _, judges in work)
+        jobs = processes(self.config.settings.jobs) if size >= FEWEST_FOR_FORKS else 1
+        if jobs > 1:  # what all of them ask
+            with_deep_stack(lambda: [self._ask_for(path) for path, judges in work if judges])
+        if jobs == 1 or sys.platform != "linux":
+            if work:
+                self._take(with_deep_stack(lambda: self.do(work)))
             return
-        jobs = jobs if len(runs) + len(unjudged) >= FEWEST_FOR_FORKS else 1
-        with self._workers(jobs) as work:
-            # Most modules are passed by no run, or not where it matters: several processes judge them while runs are followed.
-            early = unjudged if jobs > 1 else []
-            parts = work(runs + [(path, NO_RUNS) for path in early])
+        import multiprocessing
+
+        from detlint import pool
+
+        self.index.tabulate()  # once, for all processes
+        global _forked
+        _forked = self
+        with pool.processes(jobs, multiprocessing.get_context("fork"), _start_fork) as workers:
+            parts = workers.map(_do, _chunks(work))
             self.store.keep()  # while others work
             for part in parts:
                 self._take(part)
-            for path in early:
-                known.state.ways.pop(path, None)
-            self._pass(starts)
-            known.state.looks = looks
-            for part in work([(path, self.runs_at(path)) for path in self._unjudged()]):
-                self._take(part)
 
-    def _looks(self, starts: Sequence[str]) -> bytes:
-        """By what it is known that the runs of some starts were looked at for the same files."""
-        named = "\0".join([*starts, "", *sorted(self.reported)])
-        return xxhash.xxh3_128_digest(named.encode("utf-8", "replace"))
-
-    def _pass(self, starts: Sequence[str]) -> None:
-        """Find out which runs pass the files to report on, and touch what isn't as it was."""
-        known, then = self.known, self.known.state.ways
-        runs = with_deep_stack(lambda: {start: followed(known, start) for start in starts})
-        self._runs = runs_of(runs, self.links)
-        touched = list[tuple[Mark[...], tuple[str]]]()
-        for path in self.reported:
-            before, now = then.get(path, NO_WAY), way_of(self.runs_at(path))
-            if before == now:
-                continue
-            then[path] = now
-            if before._replace(all=b"", train=False) != now._replace(all=b"", train=False):
-                touched.append((way, (path,)))
-            touched += [(passages, (path,))] if before.all != now.all else []
-            touched += [(trained, (path,))] if before.train is not now.train else []
-        known.touch(touched)
-        known.refresh()
+    def _ask_for(self, path: str) -> Runs:
+        """Find out what runs are to a file, which all processes know then that are forked."""
+        ways_at(self.known, path)
+        return self.runs_at(path)
 
     def runs_at(self, path: str) -> Runs:
         """The runs that a file is judged by."""
-        return self._runs.get(path, NO_RUNS)
+        known = self.known
+        if path not in self._runs:
+            with known.noting():  # what rests on them rests on what tells them from others
+                whole = passing_at(known, path)
+                near = [*self.groups.starts(path), *strays(known).get(path, ())] if path in whole.ways else []
+                starts = sorted(near)
+                self._runs[path] = runs_of(whole, [followed(known, start) for start in starts], path)
+        return self._runs[path]
 
-    def _unjudged(self) -> list[str]:
-        """The modules to report on whose answer isn't known, in order."""
+    @cached_property
+    def groups(self) -> Groups:
+        """The files that the same runs come to."""
+        return Groups(self.links.imports, self._starting)
+
+    def _state_all(self) -> None:
+        """Say what tells the program as a whole from other states of it."""
+        followable.set(self.known, tuple(sorted(self._starts())))
+        linked.set(self.known, digest_of((self.links.imports, sorted(self._starting))))
+        # Of what the gate keeps out, only its facts say how a run may start in it.
+        rows = sorted((path, begins(file) if file.head else file.key) for path, file in self.store.files.items())
+        listed.set(self.known, digest_of(rows))
+
+    def importers(self, path: str) -> Sequence[str]:
+        """The files that import a file, sorted."""
+        return self.links.importers(path)
+
+    def begins(self, path: str) -> str:
+        """How a run may start in a file, as its head says; "" where none does."""
+        head = self.modules.head(path)
+        return head.starts if head is not None else ""
+
+    def files_in(self, folder: str) -> Iterator[str]:
+        """The files of a folder itself, in order."""
+        return (path for path in self.index.all_below(folder) if os.path.dirname(path) == folder)
+
+    def below(self, folder: str) -> list[str]:
+        """The files whose paths begin so, in order."""
+        return [*self.index.all_below(folder)]
+
+    def _unjudged(self, paths: Iterable[str]) -> list[str]:
+        """Those of some modules whose answer isn't known, in order."""
         files, known = self.store.files, self.known
-        return sorted(path for path in self.reported if files[path].head is not None and not known.holds(judged, path))
+        there = sorted(path for path in paths if files[path].head is not None)
+        return with_deep_stack(lambda: [path for path in there if not known.holds(judged, path)])
 
     def _starts(self) -> Iterator[str]:
         """The files in which runs start that may reach a file to report on."""
@@ -628,34 +633,13 @@ class Run:
                 found.setdefault(place[0], []).append(function)
         return found
 
-    @contextlib.contextmanager
-    def _workers(self, jobs: int) -> Iterator[Callable[[list[Work]], Iterable[_Part]]]:
-        """Something that does work: here, or in forked processes, which have the run as it stands."""
-        if jobs == 1 or sys.platform != "linux":
-            yield lambda work: [with_deep_stack(lambda: self.do(work))] if work else []
-            return
-        import multiprocessing
-
-        from detlint import pool
-
-        self.index.tabulate()  # once, for all processes
-        global _forked
-        _forked = self
-        context = multiprocessing.get_context("fork")
-        with pool.processes(jobs, context, _start_fork) as workers:
-            yield lambda work: workers.map(_do, _chunks(work))
-
     def do(self, work: list[Work], *, forked: bool = False) -> _Part:
         """Follow the runs that start in some modules, or judge them."""
         known, part, kept = self.known, _Part(), set(self.store.fresh)
         self._engine_kept()
-        if forked:  # what it has judged before it did by other runs
-            self._runs = {path: runs for path, runs in work if runs is not None}
-            known.touch([(one, (path,)) for path in self._runs for one in (way, passages, trained)])
-            known.refresh()
         with counters.counted() as part.counters:
-            for path, runs in work:
-                if runs is None:
+            for path, judges in work:
+                if not judges:
                     followed(known, path)
                     part.followed.append(path)
                 else:
@@ -682,7 +666,7 @@ class Run:
         catalog = self.store.catalog
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         resolver = Resolver(self.modules, catalog, self.index.has_name, self.known)
-        users = Users(resolver, self.links.importers, self.index)
+        users = Users(resolver, self.index)
         engine = Engine(
             resolver,
             self.config.settings,
@@ -846,8 +830,8 @@ class Run:
                         finding, path=step.path, span=step.span, steps=steps, argument="", fix=recipe
                     )
                     by_file.get(step.path, kept).append(moved)
-        for path, group in by_file.items():
-            left, covered = suppress(group, said[path], path, Source(path, files[path].read), unused, on)
+        for path, found_here in by_file.items():
+            left, covered = suppress(found_here, said[path], path, Source(path, files[path].read), unused, on)
             report.suppressed += covered
             kept += left
         level = severity_of(self.config.settings, "DET002")
@@ -886,7 +870,7 @@ class Run:
 
 def _chunks(work: list[Work]) -> list[list[Work]]:
     """Parts of some work to hand to processes, what to follow first."""
-    runs = [item for item in work if item[1] is None]
+    runs = [item for item in work if not item[1]]
     modules = work[len(runs) :]
     parts = [runs[i : i + RUNS] for i in range(0, len(runs), RUNS)]
     return parts + [modules[i : i + CHUNK] for i in range(0, len(modules), CHUNK)]
@@ -905,7 +889,7 @@ def _start_fork() -> None:
 def _do(work: list[Work]) -> _Part:
     assert _forked is not None
     run = _forked
-    judges = work[0][1] is not None
+    judges = work[0][1]
     if judges and (run.followed or run.modules.held > MOST_MODULES):
         # Following loads much of the program; judging asks for it again, a module at a time.
         run.engine, run.followed = None, False

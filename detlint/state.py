@@ -12,7 +12,6 @@ from detlint.facts.store import File
 from detlint.ir.launch_texts import is_settings
 from detlint.model.links import Hidden
 from detlint.model.surroundings import Asked, Noted
-from detlint.passages import Way
 from detlint.status import Status
 
 
@@ -43,10 +42,6 @@ class State(msgspec.Struct, array_like=True):
 
     files: dict[str, Row] = {}
     imports: dict[str, tuple[str, ...]] = {}
-    ways: dict[str, Way] = {}
-    """The ways of runs through files, by which these were judged."""
-    looks: bytes = b""
-    """By which runs, and for which files, those were last found out."""
     others: dict[str, bytes] = {}
     """Keys of files that do not belong to the program, but that names led into."""
     folders: dict[str, tuple[Status, str]] = {}

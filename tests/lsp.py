@@ -29,7 +29,7 @@ PUSHED = types.ClientCapabilities(
 PULLED = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(diagnostic=types.DiagnosticClientCapabilities())
 )
-"""What a client can do that asks for them; what is likely is not enough for it, as it can't be told to ask again."""
+"""What a client can do that asks for them."""
 
 
 LOADED = CHECKING + "import detlint.language_server\n"

@@ -712,6 +712,63 @@ def test_settings_come_to_say_something_else(project: Callable[..., Path], file:
     assert "judged anew: 0" in detlint("check", "--verbose", *only, ".").stderr
 
 
+RESIZES = """
+import torch
+import torch.nn.functional as F
+
+
+class Net(torch.nn.Module):
+    def forward(self, x, mode="bilinear"):
+        return F.interpolate(x, scale_factor=2, mode=mode)
+"""
+BESIDE = """
+import torch
+
+
+class Other(torch.nn.Module):
+    def forward(self, x):
+        return x
+
+
+def helper(x):
+    return x + 1
+"""
+TRAINING = """
+import torch
+
+from net import Net
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), 0.1)
+    net(torch.ones(1, 3, 4, 4)).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("now", "judged"),
+    [
+        (BESIDE.replace("x + 1", "x + 2"), 1),
+        (BESIDE.replace("x + 1", "x.forward()"), 2),
+        (BESIDE.replace("return x\n", "return x + x\n"), 2),
+        (f"# moved\n{BESIDE}", 0),
+    ],
+    ids=["elsewhere", "newly said", "in it", "moved"],
+)
+def test_a_function_is_news_to_who_looked_for_what_it_says(project: Callable[..., Path], now: str, judged: int) -> None:
+    """Who calls `forward` is looked for by that name: what functions say that don't have it is nothing to `net.py`."""
+    root = project(**{"net.py": RESIZES, "other.py": BESIDE, "train.py": TRAINING})
+    age(root, 0)
+    report("--cache-dir", "cache")
+    (root / "other.py").write_text(now)
+    age(root, 1)
+    warm = detlint("check", "--verbose", "--cache-dir", "cache", ".")
+    assert f"judged anew: {judged}, runs followed anew: 0" in warm.stderr
+    assert report("--cache-dir", "cache") == report("--no-cache")
+
+
 def test_a_target_that_is_asked_for_counts_more_than_documents(project: Callable[..., Path]) -> None:
     project(**{name: (DOCUMENTED / name).read_text() for name in ("run.sh", "train.py")})
     found = report("--select", "DET406,DET605,DET608", "--target", "ascend", "--no-cache")

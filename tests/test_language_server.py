@@ -145,7 +145,7 @@ def test_a_text_that_comes_between_two_checks_is_not_lost(folder: Path) -> None:
 
     class Typing:
         def answered(self, answers: Sequence[Answer]) -> None:
-            versions = [answer.document.version for answer in answers if answer.final]
+            versions = [answer.document.version for answer in answers]
             if versions == [1, 1] and not typed.is_set():
                 typed.set()
                 checker.ask({document.path: document for document in (new, old[1])}, [new.path])

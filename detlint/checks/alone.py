@@ -97,7 +97,8 @@ def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
     given = {
         way.replace("_", "-") for option in options for way in (option if option.startswith("-") else f"--{option}",)
     }
-    users.index.sought.update((folder, part) for way in given for part in way.strip("-").split("-"))
+    ways = (spelled for way in given for spelled in (way.strip("-"), way.strip("-").replace("-", "_")))
+    users.index.sought.update((folder, part) for way in ways for part in way.split("-"))
     below = (path for path in users.index.below(folder) if given and path.endswith(".py"))
     return [path for path in below if _launches(users.resolver.modules.code(path), given)]
 

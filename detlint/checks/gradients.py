@@ -327,7 +327,7 @@ class Gradients:
     def _give_backward(self, names: set[str]) -> bool:
         """Whether the code of a file has one of some names, also as that of an operator, and gives operators backward passes."""
         for path in self.users.index.saying(GIVES_BACKWARD, self.root):
-            code = self.resolver.modules.code(path)
+            code = self.resolver.code(path)
             if code is None or GIVES_BACKWARD not in code.identifiers:
                 continue
             said = {text.rpartition("::")[2] for text in code.constants if isinstance(text, str)}

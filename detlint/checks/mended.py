@@ -17,6 +17,7 @@ class Mended:
 
     def may(self, path: str) -> bool:
         """Whether a file may give a framework something that it lacks."""
+        self._users.resolver.opened.add(path)
         if path not in self._known:
             module = self._users.resolver.module(path)
             imports = module.facts.imports if module is not None else ()

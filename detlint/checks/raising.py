@@ -187,7 +187,9 @@ class Raising:
         saying = self._users.saying(module, target.attr)
         if saying is None or self._is_derived_from(module, function.owner):
             return True
-        return any(self._users.writers.sets(target.attr, path) for path in sorted({module.path, *saying}))
+        near = sorted({module.path, *saying})
+        self._resolver.opened.update(near)  # whoever sets attributes by names that aren't written out counts, too
+        return any(self._users.writers.sets(target.attr, path) for path in near)
 
     def _is_mended(self, module: Module) -> bool:
         """Whether a file may give the framework what it lacks, beside a module or beside the scripts that lead to it."""

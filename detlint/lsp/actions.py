@@ -139,7 +139,7 @@ def fixed(answer: Answer, documents: Mapping[str, Document], places: Places) -> 
     unsaved = {d.path: data for d in documents.values() if (data := d.unsaved()) is not None}
 
     def check(texts: Mapping[str, bytes]) -> Report:
-        found = live.check([document.path], {**unsaved, **texts}, lambda _: None, lambda _: None, lambda *_: None)
+        found = live.check([document.path], {**unsaved, **texts}, lambda _: None, lambda *_: None)
         return found[document.path]
 
     config = live.project.config

@@ -15,7 +15,7 @@ from detlint.checks.finding import Report
 from detlint.config import ConfigError
 from detlint.discover import discover, top
 from detlint.facts.model import Facts
-from detlint.live import Live, Reports, Superseded
+from detlint.live import Live, Superseded
 from detlint.lsp.documents import Document
 from detlint.notebook import cell_of
 from detlint.project import Project
@@ -37,14 +37,12 @@ class Answer(NamedTuple):
         report: None where it isn't checked: it is excluded, or its configuration is wrong.
         live: its program.
         read: the texts that were read instead of those of parts that can't be, by URI.
-        final: whether it is more than what is likely.
     """
 
     document: Document
     report: Report | None
     live: Live | None
     read: Mapping[str, str]
-    final: bool
 
 
 @dataclass(slots=True)
@@ -222,7 +220,7 @@ class Checker(threading.Thread):
     def _check_program(self, live: Live | None, documents: Sequence[Document]) -> None:
         """Check the documents of one program."""
         if live is None:
-            self._listener.answered([Answer(document, None, None, {}, True) for document in documents])
+            self._listener.answered([Answer(document, None, None, {}) for document in documents])
             return
         texts = {document.path: data for document in documents if (data := document.unsaved()) is not None}
         by_path = {document.path: document for document in documents}
@@ -238,20 +236,17 @@ class Checker(threading.Thread):
             read[path] = instead = {uri: self._good[uri] for uri in parts if uri in self._good}
             return by_path[path].data(instead) if instead else None
 
-        def answer(reports: Reports, final: bool) -> None:
-            self._good |= {p.uri: p.text for d in documents for p in d.parts if p.uri not in broken}
-            self._listener.answered(
-                [Answer(d, _without_typing(reports[d.path], d.path in texts), live, read.get(d.path, {}), final)
-                 for d in documents]
-            )  # fmt: skip
-
         first = self._listener.reading if not live.inside else None
-        reports = live.check(
-            [*by_path], texts, stop, lambda likely: answer(likely, False), mend, self.told.pause, first
-        )
+        reports = live.check([*by_path], texts, stop, mend, self.told.pause, first)
         if first is not None:
             first(1, 1)
-        answer(reports, True)
+        self._good |= {p.uri: p.text for d in documents for p in d.parts if p.uri not in broken}
+        self._listener.answered(
+            [
+                Answer(d, _without_typing(reports[d.path], d.path in texts), live, read.get(d.path, {}))
+                for d in documents
+            ]
+        )
 
     def _forget(self, documents: Mapping[str, Document]) -> None:
         """Let go of what is no longer open."""

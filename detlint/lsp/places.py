@@ -9,10 +9,10 @@ from typing import Final
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from detlint.carry import Shift
 from detlint.facts.model import Span
 from detlint.lsp.checker import Answer
 from detlint.lsp.documents import Document, Part
+from detlint.lsp.shift import Shift
 from detlint.lsp.text import LINE, units
 from detlint.notebook import cell_of, is_notebook
 from detlint.source import Source

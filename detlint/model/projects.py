@@ -7,7 +7,7 @@ a part of something that isn't there.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Final
 
@@ -34,17 +34,13 @@ class Projects:
     """Knows the files of a program. Everything asked once is remembered.
 
     Args:
-        importers: the files that import a file.
         index: finds files by the names that they have.
         sinks: tells what becomes of what sites give.
     """
 
-    def __init__(
-        self, resolver: Resolver, importers: Callable[[str], Sequence[str]], index: Index, sinks: Sinks
-    ) -> None:
+    def __init__(self, resolver: Resolver, index: Index, sinks: Sinks) -> None:
         self.resolver = resolver
         self.db = resolver.db
-        self._importers = importers
         self.index = index
         self.sinks = sinks
         self.asked: Noted[str] = Noted(self.db, marks.users)
@@ -53,15 +49,12 @@ class Projects:
         """File -> the first one that imports something of its name."""
         self._running: Memo[list[str]] = Memo(self.db)
         """Folder -> the notebooks below that run others."""
-        self._starting: dict[str, str] = {}
-        """Folder -> the first file in it in which a run starts."""
         self._projects: Memo[bool] = Memo(self.db)
         """Folder -> whether it is a project by itself, as `home` asks."""
 
     def importers(self, path: str) -> Sequence[str]:
         """The files that import a file, sorted."""
-        marks.importers(self.db, path)
-        return self._importers(path)
+        return marks.importers(self.db, path)
 
     def is_imported(self, module: Module) -> bool:
         """Whether another file imports a module."""
@@ -241,12 +234,7 @@ class Projects:
 
     def _starts(self, folder: str) -> str:
         """The first file of a folder itself in which a run starts; "" for none."""
-        marks.starting(self.db, folder)
-        if folder not in self._starting:
-            inside = (path for path in self.index.all_below(folder) if os.path.dirname(path) == folder)
-            heads = ((path, self.resolver.modules.head(path)) for path in inside)
-            self._starting[folder] = next((path for path, head in heads if head is not None and head.starts), "")
-        return self._starting[folder]
+        return marks.starting(self.db, folder)
 
     def ends(self, path: str) -> list[str] | None:
         """The files in which following back who imports a file ends, itself where nothing does; None where too many do."""
@@ -263,9 +251,7 @@ class Projects:
 
     def begins(self, path: str) -> str:
         """How a run may start in a file, as its head says; "" where none does."""
-        marks.starting(self.db, os.path.dirname(path))
-        head = self.resolver.modules.head(path)
-        return head.starts if head is not None else ""
+        return marks.begins(self.db, path)
 
     def starts(self, path: str) -> bool:
         """Whether a run may start in a file: it has a `__main__` block, or its top level does something for its own sake, or calls

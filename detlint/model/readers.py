@@ -118,7 +118,7 @@ class Readers:
         return False
 
     def _code(self, path: str) -> Code | None:
-        """The IR of a file. Whoever asks depends on the words that he has looked for in it."""
+        """The IR of a file. Whoever asks depends on what the functions say that have the words which he has looked for in it."""
         return self._resolver.modules.code(path)
 
     def _is_read_by_itself(self, code: Code, owner: str, name: str) -> bool:
@@ -219,7 +219,7 @@ class Readers:
         module = self._resolver.module(path)
         body = module.classes.get(other.partition("::")[2]) if module is not None else None
         if other != own and (body is None or not self._resolver.classes.knows_bases(other)):
-            code = self._code(path)  # what it derives from is not known
+            code = self._resolver.code(path)  # what it derives from is not known
             return code is None or own.partition("::")[2].rpartition(".")[2] in code.identifiers
         return self._is_akin(other, own)
 

@@ -84,13 +84,12 @@ class Users(Projects):
     """Finds the users of functions and classes. Everything asked once is remembered.
 
     Args:
-        importers: the files that import a file.
         index: finds files by the names that they have.
     """
 
-    def __init__(self, resolver: Resolver, importers: Callable[[str], Sequence[str]], index: Index) -> None:
+    def __init__(self, resolver: Resolver, index: Index) -> None:
         self.meanings = Meanings(resolver)
-        super().__init__(resolver, importers, index, Sinks(resolver, self.meanings))
+        super().__init__(resolver, index, Sinks(resolver, self.meanings))
         self._dynamic = lru_cache(MOST_FILES)(self._asks)
         self.writers = Writers(resolver)
         self.mentions = index.mentions
