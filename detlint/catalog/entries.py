@@ -82,6 +82,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """It is none of these, or may be none."""
     not_dimensions: tuple[int, ...] | None = None
     """It is a tensor with another number of dimensions, or may be one."""
+    dimensions_above: int | None = None
+    """It is a tensor that surely has more dimensions."""
     type: Literal["str", "number", "tensor", "whole", "indexable"] | None = None
     """`whole`: a tensor that surely holds whole numbers or booleans."""
     not_type: Literal["whole"] | None = None

@@ -220,12 +220,6 @@ class Catalog:
         return self.last(name for entry in entries for name in entry.names)
 
     @cached_property
-    def tracing_words(self) -> frozenset[str]:
-        """The last component of what traces a model, and of what trains."""
-        told = {"traces", "trains"}
-        return self.last(name for entry in self.entries if told.intersection(entry.contexts) for name in entry.names)
-
-    @cached_property
     def all_drawing_words(self) -> frozenset[str]:
         """The last component of everything that draws, whether or not it is a finding by itself."""
         return self.last(name for entry in self.entries if entry.draws for name in entry.names)
@@ -660,6 +654,13 @@ class Catalog:
     def numbers_texts(self) -> frozenset[str]:
         """What is given texts, and gives each the number of its place."""
         return self._for_items("numbers-texts")
+
+    @cached_property
+    def giving_callables(self) -> frozenset[str]:
+        """The last components of what gives an object of a class of which calls are known."""
+        called = {name.removesuffix(".__call__") for name in self.calls if name.endswith(".__call__")}
+        made = (name for entry in self.entries if entry.returns in called for name in entry.names)
+        return self.last((*called, *made))
 
     @cached_property
     def giving_texts(self) -> frozenset[str]:

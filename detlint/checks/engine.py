@@ -18,6 +18,7 @@ from detlint.checks.gradients import Gradients
 from detlint.checks.levels import as_note
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
+from detlint.checks.own_transforms import OwnTransforms
 from detlint.checks.raising import Raising
 from detlint.checks.ranks import RankRules
 from detlint.checks.resume import ResumeRules
@@ -31,6 +32,7 @@ from detlint.checks.unnamed import Unnamed
 from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
+from detlint.domains.pipelines import Pipelines
 from detlint.effects.words import Words
 from detlint.model.documents import Documents
 from detlint.model.launched import declared_in, ways
@@ -81,7 +83,7 @@ class Engine:
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
-        self.matcher = Matcher(resolver, settings, hiding, registered, versions, users.sinks)
+        self.matcher = Matcher(resolver, settings, hiding, registered, versions, users)
         resolver.loaded = Loaded(resolver, users.index, root)
         self.users = users
         training = Training(resolver, users.meanings)
@@ -132,6 +134,8 @@ class Engine:
         self.sources = SourceRules(self.matcher, users)
         self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
+        pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
+        self._own = OwnTransforms(self.matcher, pipelines, settings)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
             settings,
@@ -237,7 +241,7 @@ class Engine:
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         if kernels.CODE in self.on:
             found += self.verdicts.kernels.findings(module)
-        at_sites = [*self._sites(module, runs)]
+        at_sites = [*self._sites(module, runs), *self._own.findings(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:

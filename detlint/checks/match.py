@@ -18,6 +18,7 @@ from detlint.checks.scope import applies_to_version, targets
 from detlint.config import Settings
 from detlint.domains.constant import resolved, settle
 from detlint.domains.entropy import SALTED, Salt
+from detlint.domains.shapes import least
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
     Arg,
@@ -44,8 +45,8 @@ from detlint.model.links import Registered
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.resolve import Resolver
-from detlint.model.sinks import Sinks
 from detlint.model.tables import Known, tables
+from detlint.model.uses import Users
 from detlint.program.calls import left_out
 from detlint.program.values import is_parsed
 from detlint.versions import nearest
@@ -126,7 +127,7 @@ class Matcher:
         hiding: of the last components of some names, those that may stand for them, program-wide.
         registered: what the program registers under names that the catalog knows.
         versions: those of libraries that hold in some folders, instead of those in the settings.
-        sinks: tells what becomes of what sites give.
+        users: tell who calls what, and what becomes of what sites give.
     """
 
     def __init__(
@@ -136,9 +137,9 @@ class Matcher:
         hiding: Hiding,
         registered: Registered,
         versions: Mapping[str, dict[str, str]],
-        sinks: Sinks,
+        users: Users,
     ) -> None:
-        self.sinks = sinks
+        self.sinks = users.sinks
         self.hiding = hiding
         self.registered = registered
         self.resolver = resolver
@@ -167,8 +168,9 @@ class Matcher:
         self._shuffling = self.telling(self.catalog.words_of({SHUFFLED}))
         self._asked: set[str] = set()
         """Classes of the program of which it is being found out whether they run a kernel."""
-        self._probes = Probes(self)
-        self._salt = Salt(resolver, sinks.meanings)
+        self._probes = Probes(self, users.of)
+        self._meanings = users.meanings
+        self._salt = Salt(resolver, users.meanings)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -282,6 +284,10 @@ class Matcher:
         itself."""
         before: tuple[CallArgument, ...] = ()
         known: list[Entry] = []
+        made = self.resolver.place(target.site) if isinstance(target, Result) else None
+        if made is not None and f"{self.resolver.types.of(target)}.__call__" in self.catalog.calls:
+            told = self.call_arguments(made[0], made[1], made[0].function_of(made[1]))  # what the object was made with
+            before = tuple(argument for argument in told if argument.name and not argument.name.startswith("*"))
         while isinstance(target, Partial):
             place = self.resolver.place(target.site)
             if place is not None:
@@ -323,12 +329,25 @@ class Matcher:
             attr = target.attr
             if attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
                 return self._has_known_base(module, target.base.base.of, words)
-            return attr in words or attr.startswith(("[", "<"))
+            return attr in words or attr.startswith(("[", "<")) or self._keeps_callable(module, target)
         if isinstance(target, Either):
             return any(self._may_match(module, option, words) for option in target.options)
         if isinstance(target, Partial):
             return self._may_match(module, target.of, words)
         return isinstance(target, Result)
+
+    def _keeps_callable(self, module: Module, target: Member) -> bool:
+        """Whether an attribute of an object of the file's own classes is kept from what gives something that the catalog knows calls of."""
+        base = target.base
+        body = module.classes.get(base.of.removeprefix(module.prefix)) if isinstance(base, Instance) else None
+        return body is not None and any(map(self._is_callable, options(body.attributes.get(target.attr))))
+
+    def _is_callable(self, value: Value | None) -> bool:
+        while isinstance(value, (Result, Member)):
+            value = value.of if isinstance(value, Result) else value.base
+            if isinstance(value, Ref) and value.name.rpartition(".")[2] in self.catalog.giving_callables:
+                return True
+        return False
 
     def _has_known_base(self, module: Module, name: str, words: frozenset[str]) -> bool:
         """Whether `super().__init__(...)` in a class may construct something that the catalog knows."""
@@ -406,6 +425,9 @@ class Matcher:
             and not self.resolver.types.of(target.base)
         ):
             return [(target.attr, self.catalog.methods[target.attr])]
+        if isinstance(target, (Result, Instance)):
+            name = f"{self.resolver.types.of(target)}.__call__"
+            return [(name, calls[name])] if name in calls else []
         if not isinstance(target, Ref):
             return []
         name = target.name
@@ -736,6 +758,9 @@ class Matcher:
     def _has_other_dimensions(self, module: Module, site: Site, name: str, entry: Entry) -> bool:
         """Whether a tensor that a site passes surely has a number of dimensions for which an entry doesn't hold."""
         asked = [(p, c.not_dimensions) for p, c in entry.when.items() if c.not_dimensions is not None]
+        above = [(p, c.dimensions_above) for p, c in entry.when.items() if c.dimensions_above is not None]
+        if above and not all(self._least(module, site, name, entry, p) > number for p, number in above):
+            return True
         if not asked:
             return False
         passed = bind([CallArgument(a.name, a.value) for a in site.args], self._signature(name, [entry]))
@@ -743,6 +768,16 @@ class Matcher:
             argument is not None and dimensions(argument.value, module.sites) in numbers
             for argument, numbers in ((argument_of(passed, parameter), numbers) for parameter, numbers in asked)
         )
+
+    def _least(self, module: Module, site: Site, name: str, entry: Entry, parameter: str) -> int:
+        """How many dimensions a tensor surely has at least that a call gives for a parameter."""
+        point, meaning = call_of(self.resolver, module, site), self._meanings.of(module)
+        if point is None or meaning is None:
+            return 0
+        given = point.function.call(point.at)
+        place = [known for known, _ in self._signature(name, [entry])].index(parameter)
+        value = given.named.get(parameter, given.positional[place] if place < len(given.positional) else -1)
+        return least(meaning, point.function, value) if value >= 0 else 0
 
     @staticmethod
     def _may_be_another(module: Module, site: Site, entry: Entry) -> bool:

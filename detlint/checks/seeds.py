@@ -54,6 +54,8 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 """The streams that one call nearly always seeds along with another."""
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
+OBJECTS: Final = frozenset({"gym-space", "jax"})
+"""Streams that objects of the program hold."""
 OF_OBJECTS: Final = "DET103"
 """The rule of what draws from a generator that its object has."""
 SEED_THE_OBJECT: Final = "Call its `seed` with a fixed number before."
@@ -255,7 +257,8 @@ class SeedRules:
             yield as_note(replace(finding, message=f"{finding.message}; {UNLIKELY}"))
 
     def _unseeded(self, reach: Reach, unseeded: Mapping[str, Draws]) -> Iterator[Finding]:
-        fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing]
+        # A key or a generator that is handed around fixes no stream for the whole program.
+        fixed = [s for s in reach.seedings if s.kind == "fixed" and not s.passing and not OBJECTS.issuperset(s.streams)]
         by_rule: dict[str, list[tuple[str, Draws]]] = {}
         for stream, draws in unseeded.items():
             rule = self.rule_of.get(stream)

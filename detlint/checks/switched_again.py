@@ -20,7 +20,7 @@ def switched_again(reach: Reach, matcher: Matcher) -> set[Place]:
     for place in reach.places:
         matches = matcher.matches(place.module, place.site)
         sets = [(name, _given(match, value)) for match in matches for name, value in match.entry.sets.items()]
-        if _computes(place, matcher) or (before is not None and _computes_between(before, place, matcher)):
+        if off and (_computes(place, matcher) or (before and _computes_between(before, place, matcher))):
             off.clear()
         for name, value in sets:
             if value is False:

@@ -129,6 +129,8 @@ class Verdicts:
                 yield found, found.row
             return
         passed = [passage for passage in runs.passages if index in passage.sites]
+        if not passed and match not in self._matcher.matches(module, index):
+            passed = [*runs.passages]  # what a caller makes of a site no run notes there
         through = [passage.outcome for passage in passed]
         silent = self.silence.why(module, index, match, runs) or self._backward.why(match, module, index)
         if silent:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from functools import partial
+from operator import methodcaller
 from typing import Final
 
 from detlint import counters
@@ -26,7 +27,7 @@ from detlint.facts.model import (
 from detlint.model.callees import BARE, Callee, returned
 from detlint.model.module import Module
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
-from detlint.program.calls import is_self
+from detlint.program.calls import Plain, is_self
 from detlint.program.reach import Place
 from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
 
@@ -41,6 +42,8 @@ class Calling(Effects):
         """Note that an object of a class of the program is built; one that importing a module builds is only kept there, and a data set
         that nobody goes through comes to nothing."""
         if isinstance(target, Ref) and "::" in target.name and self.resolver.classes.is_class(target.name):
+            if self.probe(methodcaller("build", target, place)):
+                return
             path = target.name.partition("::")[0]
             self.result.passed.add(path)
             self.result.visited.add(path)
@@ -173,7 +176,7 @@ class Calling(Effects):
             decides = partial(self.decides, module, function)
             call.handed = {f"{receiver}.{k}": v for k, v in given.items() if k in named or decides(k, v)}
         if call.wrapper is None and self.flow.is_idle(module, function, receiver):
-            call.seen = tuple(self.flow.seen_from(module, function, receiver))
+            call.seen = self.flow.seen_from(module, function, receiver)
             return call
         environment = call.environment = self.environment(module, function, given)
         naming = self.naming(module, function, given)
@@ -182,21 +185,22 @@ class Calling(Effects):
             for k, v in environment.items()
             if k in naming or is_text(v) or isinstance(v.value, Mapping) or self.decides(module, function, k, v)
         }
-        unread: frozenset[int] = frozenset()
         if place is not None:
             sinks = self.flow.knowledge.sinks
             call.dropped = sinks.is_dropped(place.module, place.site)
             call.idle = not call.dropped and sinks.is_idle(place.module, place.site)
-            unread = sinks.unread_parts(place.module, place.site)
+            call.unread = sinks.unread_parts(place.module, place.site)
         said = (module.path, function.name, receiver, bare, registry)
         call.key = self.flow.number(
-            (*said, unread, self.beyond(module, function, place), _key(deciding), frozenset(given))
+            (*said, call.unread, self.beyond(module, function, place), _key(deciding), frozenset(given))
         )
         return call
 
     def enter(self, call: Call) -> None:
         """Run a call; one that the run has been in, with the same state, comes to what it came to then."""
         module, function, receiver, place = call.module, call.function, call.receiver, call.place
+        if call.constructs and call.seen is not None and self.probe(methodcaller("enter", call)):
+            return
         if not self.enters(module, function) or call.manager:
             return
         self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
@@ -206,8 +210,7 @@ class Calling(Effects):
             if place is None or not self.is_left_alone(receiver, place):
                 made.append(Frame(module, function, call.given, receiver, call.registry, self.frame))
         if call.seen is not None:
-            for file, inside in call.seen:
-                self.result.see(file, inside)
+            self.see(call.seen)
             return
         self.import_module(module)
         key = (
@@ -230,10 +233,10 @@ class Calling(Effects):
         counters.now.calls += 1
         name = (module.path, function.name)
         self.stack.append(name)
-        outer, path = self.frame, self.path
+        outer, path, unread = self.frame, self.path, self.unread_parts
         self.frame = Frame(module, function, call.environment, receiver, call.registry, outer)
         if place is not None:
-            self.path = (*path, place)
+            self.path, self.unread_parts = (*path, place), call.unread
         self.recorder.enter("call", module, function, place)
         summary = self.flow.summary(module, function, receiver, call.registry)
         if call.wrapper is not None:
@@ -246,15 +249,15 @@ class Calling(Effects):
         else:
             self.body(summary.steps)
         self.recorder.leave()
-        self.path = path
+        self.path, self.unread_parts = path, unread
         self.frame = outer
         self.stack.pop()
         self.done[key] = (dict(self.state.streams), dict(self.state.switches), self.stopped)
 
-    def call_idle(self, module: Module, function: Function, seen: Iterable[tuple[str, bool]]) -> None:
+    def call_idle(self, plain: Plain) -> None:
         """Run a function that does nothing of interest, and is called by its own name."""
-        for file, inside in seen if self.enters(module, function) else ():
-            self.result.see(file, inside)
+        if self.enters(plain.module, plain.function):
+            self.see(plain.seen)
 
     def enters(self, module: Module, function: Function) -> bool:
         """Note that a function is called; whether it is followed: not where it calls itself, nor after too many calls."""

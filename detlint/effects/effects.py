@@ -199,6 +199,7 @@ class Effects(Streams):
         if "loader" in entry.contexts:
             self.load(effect, made)
         if "builds-settings" in entry.contexts and self.resolver.loaded is not None:
+            self.rests = True  # on which script that is
             table = self.resolver.loaded.read_by(
                 made.module, made.module.sites[made.site], effect.name, {}, self.result.entry.module.path
             )
@@ -234,7 +235,7 @@ class Effects(Streams):
                     continue
                 if used_later:
                     layer = weights or by_mode or self.training > 0
-                    self.later.append(Later(stream, place, self.path, layer, read))
+                    self.later.append(Later(stream, place, self.path, layer, read, entry.while_training))
                 elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():

@@ -8,12 +8,12 @@ from typing import Any
 
 from detlint.catalog import Scalar
 from detlint.effects.recorder import Recorder
-from detlint.effects.summary import Summary
+from detlint.effects.summary import Still, Summary
 from detlint.effects.words import Words
 from detlint.facts.model import Function, Value
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.program.calls import Calls, Knowledge
+from detlint.program.calls import Calls, Knowledge, Seen
 from detlint.program.values import Frame, Spot, Values
 
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
@@ -58,6 +58,10 @@ class Ground(Calls):
         """Those, and the ones whose methods seed."""
         self._summaries: dict[tuple[int, int, str, str], Summary] = {}
         self._keys: dict[object, int] = {}
+        self._noting: dict[int, bool] = {}
+        self.still: dict[str, Still | None] = {}
+        """Modules of which importing one does nothing of interest besides importing others and making objects; None for those where it does
+        more."""
 
     def summary(self, module: Module, function: Function, receiver: str = "", registry: str = "") -> Summary:
         """What a function comes to, for all runs.
@@ -70,6 +74,13 @@ class Ground(Calls):
         if key not in self._summaries:
             self._summaries[key] = Summary(module, module.steps(function))
         return self._summaries[key]
+
+    def notes(self, seen: Seen) -> bool:
+        """Whether any of some files adds commands to groups, or puts something into registries."""
+        if id(seen) not in self._noting:
+            known = map(self.resolver.known, seen.files)
+            self._noting[id(seen)] = any(self.commands_in(m) or self.registries.kept_by(m) for m in known)
+        return self._noting[id(seen)]
 
     def number(self, key: object) -> int:
         """A number that stands for a key as long as this is asked."""

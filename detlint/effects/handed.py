@@ -154,7 +154,7 @@ class Handed(Calling):
                 for callee in self.offered(value) if "calls" in contexts else ():
                     self.caught(partial(self.call, *callee, place, {}))
             elif "keeps-functions" in contexts or (handing.made and "calls" not in contexts):
-                self.handed.append((value, place, False, frame))
+                self.keep(value, place)
             elif self.run(value, place, handing.arguments) and PREPARES in contexts and len(functions) == 1:
                 self.hopeless.add(place)
 
@@ -236,6 +236,8 @@ class Handed(Calling):
 
     def run_one_of(self, values: Sequence[Value | None], place: Place | None) -> None:
         """One of several functions is called: each is a run of its own from here."""
+        if self.is_probed():
+            return
         for value in values:
             callees = [*self.offered(value)] if self.is_own_class(value) else self.flow.callees(value)
             new = [callee for callee in callees if (callee[0].path, callee[1].name) not in self.stack]
@@ -272,6 +274,8 @@ class Handed(Calling):
                 "" where it isn't known, so that the process may have this one's seeds or none.
             pool: the call that made the pool whose process it is, -1 for one of its own.
         """
+        if self.is_probed():
+            return
         for module, function, _ in self.flow.callees(value):
             given = self.arguments(self.frame, arguments, value, module, function)
             deciding = {k: v.value for k, v in given.items() if self.decides(module, function, k, v)}

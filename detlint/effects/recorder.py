@@ -12,6 +12,9 @@ from detlint.program.reach import Place
 class Recorder:
     """Is told what happens in a run, in order; this one keeps nothing."""
 
+    keeps = False
+    """Whether it keeps what it is told."""
+
     def enter(self, how: str, module: Module, function: Function, place: Place | None) -> None:
         """A function begins: `call`, `import`, `again` (a call that does the same as an earlier one, and has no `leave`),
         `process`, `command`, or `later` (what frameworks call at the end, and the draws of what was built)."""

@@ -4,23 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeVar
+from operator import methodcaller
+from typing import Final, TypeVar
 
 from detlint import counters
 from detlint.catalog import Entry, Scalar
 from detlint.effects.ground import Ground
 from detlint.effects.state import Later, Made, State
-from detlint.effects.summary import Access, Contexts, Site
+from detlint.effects.summary import Access, Act, Contexts, Event, Site, rests
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
 from detlint.model.module import Module
 from detlint.model.registries import last
-from detlint.program.calls import holds_parameter, rests_on_call
+from detlint.program.calls import Seen, holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
 from detlint.program.values import HANDED, Frame, Origin, Spot, Values, Watch, is_parsed
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
+
+
+PASSING: Final = frozenset({
+    "asked", "asked_at", "entered", "flow", "frame", "imported", "met", "probing", "recorder", "resolver", "result", "saw", "seen",
+    "values", "with_options",
+})  # fmt: skip
+"""What a run that only passes sites and imports is told."""
+SITES: Final = frozenset({"drawing", "entry", "handed", "imported", "judged", "passed", "places", "spared", "visited"})
+"""What is said of the sites that it passes."""
 
 
 class Run:
@@ -48,7 +58,9 @@ class Run:
         """Their options, with the first that has each."""
         self.met: set[tuple[str, str]] = set()
         """The imports that it has come by, by file and name."""
-        self.seen: set[tuple[str, int]] = set()
+        self.seen: set[Place] = set()
+        self.saw: set[int] = set()
+        """What was seen that does nothing of interest; all runs share that."""
         self.entered = 0
         self.doubtful = 0
         """Above 0 in what only happens when an option is given: it draws nothing by default."""
@@ -81,6 +93,8 @@ class Run:
         """The same for the blocks that the run is in."""
         self.process_of: tuple[int, Spot] | None = None
         """Where the process begins, and how long the path was there, if another one has started it."""
+        self.unread_parts: frozenset[int] = frozenset()
+        """Of what the function gives back that is run, the parts that nobody reads."""
         self.exits = False
         """Whether the run has come to an end of the process."""
         self.returns = False
@@ -158,6 +172,12 @@ class Run:
         """The functions that were run in processes, how those are started, the pool, and what decides of their arguments."""
         self.joined: State | None = None
         """What held when the process became one of several that run each other's functions."""
+        self.probing: list[Event] | None = None
+        """What a top level imports and makes that is only looked at, to know what importing it does."""
+        self.catching = 0
+        """Above 0 where something catches what is raised."""
+        self.rests = False
+        """Whether something that was found out meanwhile rests on what a run has done before."""
         self.pools: dict[int, Run] = {}
         """What the processes of pools do, by the call that makes a pool."""
 
@@ -171,6 +191,7 @@ class Run:
         inside = {result.entry.module.path, *result.visited}
         files = (*sorted(inside), *sorted(result.imported - inside))
         found = next(filter(tells, files), None)
+        self.rests = True
         result.visited |= result.imported if found is None else {found}  # what it rests on
         return found is not None
 
@@ -221,6 +242,44 @@ class Run:
         work()
         self.elsewhere -= 1
 
+    def does_as(self, other: Run) -> bool:
+        """Whether a run has done nothing more than another one, but for the sites that it passes and what it imports."""
+        mine, others = ({k: v for k, v in vars(run).items() if k not in PASSING} for run in (self, other))
+        values = self.values
+        return (
+            mine == others
+            and not (values.handed or values.names)
+            and values.assigned == other.values.assigned
+            and all(
+                getattr(self.result, name) == getattr(other.result, name)
+                for name in Reach.__struct_fields__
+                if name not in SITES
+            )
+        )
+
+    def probe(self, event: Module | Act) -> bool:
+        """Note what a top level comes to that is only looked at; whether it is."""
+        if self.probing is not None:
+            self.probing.append((event, self.unsure + self.catching > 0))
+        return self.probing is not None
+
+    def is_probed(self) -> bool:
+        """Whether a top level is only looked at that starts other runs, so that importing it does more than is known once."""
+        self.rests = True
+        return self.probing is not None
+
+    def keep(self, value: Value, place: Place) -> None:
+        """Note that something was handed a function, which it calls later."""
+        if not self.probe(methodcaller("keep", value, place)):
+            self.handed.append((value, place, False, self.frame))
+
+    def see(self, seen: Seen) -> None:
+        """Note that the run runs what some files say that does nothing of interest."""
+        if id(seen) not in self.saw:
+            self.saw.add(id(seen))
+            self.result.visited |= seen.visited
+            self.result.imported |= seen.imported
+
     def optional(self, name: str) -> Module | None:
         """The first file, in the order of their paths, of those that the run has run something of so far, that has an option of a command
         line of a name."""
@@ -257,6 +316,7 @@ class Run:
                 if now is not answer and now != answer:
                     break
             else:
+                self.rests = self.rests or (self.probing is not None and rests(guards))
                 return known
         counters.now.interpreted += 1
         watch = values.watch = Watch(frame)
@@ -264,7 +324,9 @@ class Run:
             found = find()
         finally:
             values.watch = None
-        contexts.add(tuple((kind, of, answer) for (kind, of), answer in watch.asked.items()), found)
+        guards = tuple((kind, of, answer) for (kind, of), answer in watch.asked.items())
+        contexts.add(guards, found)
+        self.rests = self.rests or rests(guards)
         return found
 
     def entries_of(self, made: Result) -> Iterator[Entry]:
@@ -287,8 +349,10 @@ class Run:
         """Do something whose errors don't end the run: something catches them, or it may not happen. Whether it surely raised, or the
         body of a loop in it did."""
         outer, self.unsure, self.failed = (self.unsure, self.failed), 0, ""
+        self.catching += 1
         raised = self.perhaps_coming(lambda: self.raises(work) or self.failed)
         self.unsure, self.failed = outer
+        self.catching -= 1
         return raised != ""
 
     def perhaps_coming(self, work: Callable[[], _T]) -> _T:
@@ -359,7 +423,10 @@ class Run:
 
         The program offers a seed then, and is taken at its word.
         """
-        shared = ends[0].switches.items()
+        first = ends[0]
+        if all(end == first for end in ends):
+            return first
+        shared = first.switches.items()
         met = State(switches={k: v for k, v in shared if all(end.switches.get(k) == v for end in ends)})
         for stream in dict.fromkeys(stream for end in ends for stream in end.streams):
             kinds = {end.streams.get(stream, "") for end in ends}

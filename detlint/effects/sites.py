@@ -25,24 +25,23 @@ class Sites(Handed):
 
     def site(self, step: Site) -> None:
         counters.now.visits += 1
-        frame, index = self.frame, step.index
-        module = frame.module
-        place = Place(module, index)
-        key = (module.path, index)
-        if key not in self.seen:
-            self.seen.add(key)
+        frame, place = self.frame, step.place
+        module, index = place.module, place.site
+        if place not in self.seen:
+            self.seen.add(place)
             self.result.places.append(place)
             self.result.passed.add(module.path)
         if self.importing and not frame.function.number and not (self.cells or self.ready or self.commands):
             plain = self.flow.plain(module, index)
             if plain is not None:
-                self.call_idle(plain.module, plain.function, plain.seen)
+                self.call_idle(plain)
                 return
         site = module.sites[index]
         if site.kind == "write":
             self.write(site, place)
             return
         visit = self.in_context(step.visits, partial(self.visited, index, place, site))
+        self.rests = self.rests or visit.live or (self.probing is not None and is_chosen(site.target))
         if visit.inert and not (self.kept or self.commands or self.cells or self.ready):
             return
         if visit.inert and step.wholes is None:
@@ -89,7 +88,6 @@ class Sites(Handed):
         callees = self.flow.callees(target)
         if callees:
             visit.layered = self.resolver.kinds.layer(self.resolver.types.of(Result(target, -1))) is not None
-            visit.back = self.flow.knowledge.sinks.given_back_as(place.module, place.site)
             visit.choose = self.are_alternatives(target, callees)
             visit.calls = self.calls(target, callees, place)
         elif not isinstance(target, Partial):
@@ -152,7 +150,7 @@ class Sites(Handed):
             outer, self.empties = self.empties, overwritten and not visit.builds
             self.hollow += overwritten and visit.builds
             work = partial(self.call_all, callees, place, visit.choose)
-            if visit.back >= 0 and self.is_unread(place):
+            if self.unread_parts and self.is_unread(place):
                 self.unread(work)
             else:
                 work()
@@ -201,4 +199,4 @@ class Sites(Handed):
                 self.later += [Later(stream, place, self.path, layer, read) for stream in effect.entry.draws]
         if target is not None and self.flow.callees(target):
             self.build(target, place)
-            self.handed.append((target, place, False, self.frame))
+            self.keep(target, place)

@@ -25,6 +25,8 @@ class Later(NamedTuple):
     layer: bool
     read: bool
     """Whether that is where data are read."""
+    training: bool = False
+    """Whether it only is one in a run that trains."""
 
 
 class Made(NamedTuple):

@@ -7,15 +7,16 @@ where they are answered the same. So a function has as many contexts as there ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from detlint.facts.model import Branch, Function, Member, Step, Value
+from detlint.facts.model import Branch, Const, Expression, Function, Member, Step, Value
 from detlint.model.module import Module
-from detlint.program.reach import Effect, Place
-from detlint.program.values import Arguments, Origin, Spot
+from detlint.program.calls import Seen
+from detlint.program.reach import Effect, Place, Reach
+from detlint.program.values import ANY, CLOSED, GIVEN, Arguments, Origin, Spot
 
 T = TypeVar("T")
 Guards = tuple[tuple[str, Any, object], ...]
@@ -38,6 +39,11 @@ class Contexts(Generic[T]):
         del self.known[MOST:]
 
 
+def rests(guards: Guards) -> bool:
+    """Whether something rests on more than what calls are given."""
+    return any(kind not in (ANY, CLOSED, GIVEN) for kind, _, _ in guards)
+
+
 class Call(msgspec.Struct, eq=False):
     """A call of a function of the program, with all that it comes to but for what the run has done before."""
 
@@ -55,7 +61,7 @@ class Call(msgspec.Struct, eq=False):
     constructs: bool = False
     handed: Mapping[str, Origin] = {}
     """What a constructor is handed that decides something, by class and parameter."""
-    seen: tuple[tuple[str, bool], ...] | None = None
+    seen: Seen | None = None
     """Of a function that does nothing of interest, the files that say so; None for any other."""
     wrapper: tuple[tuple[Module, Function], dict[str, Origin]] | None = None
     """The function that a decorator puts in its place, and what that closes over."""
@@ -65,6 +71,8 @@ class Call(msgspec.Struct, eq=False):
     """Stands for all of this that decides what it does."""
     dropped: bool = False
     """Whether nothing is done with what it gives back."""
+    unread: frozenset[int] = frozenset()
+    """The parts of what it gives back that nobody reads."""
     idle: bool = False
     """Whether the top level that it stands in does nothing with that."""
 
@@ -113,8 +121,6 @@ class Visit(msgspec.Struct, eq=False):
     builds: bool = False
     layered: bool = False
     """Whether it gives a layer."""
-    back: int = -1
-    """The place at which its function only gives back what it gives, as one of several."""
     choose: bool = False
     """Whether one of the functions runs that it may call, and not all of them."""
     calls: tuple[Call, ...] = ()
@@ -154,7 +160,7 @@ class Block(msgspec.Struct, eq=False):
 class Site(msgspec.Struct, eq=False):
     """A step that comes to a site."""
 
-    index: int
+    place: Place
     perhaps: bool
     visits: Contexts[Visit]
     wholes: Contexts[Visit] | None = None
@@ -190,6 +196,21 @@ Steps = tuple[Item, ...]
 LEAVES: Final = Fork(Branch("return", None, ()), (), Contexts(), Contexts(), leaves=True)
 
 
+Act = Callable[[Any], object]
+"""Something to do to a run."""
+Event = tuple["Module | Act", bool]
+"""What a top level imports, or does besides, and whether something may catch what that raises."""
+
+
+class Still(msgspec.Struct, eq=False):
+    """What importing a module does that does nothing of interest besides importing others and making objects, whatever a run has done
+    before."""
+
+    events: tuple[Event, ...]
+    result: Reach
+    """The sites that it passes, and the files that say that what it calls does nothing."""
+
+
 class Summary:
     """What a function comes to for objects of a class.
 
@@ -206,7 +227,7 @@ class Summary:
         """Those of a top level that run where a module is imported."""
 
     def _of(self, steps: Sequence[Step]) -> Steps:
-        return tuple(map(self._item, steps))
+        return tuple(item for item in map(self._item, steps) if not _is_nothing(item))
 
     def _item(self, step: Step) -> Item:
         if isinstance(step, Branch):
@@ -214,11 +235,18 @@ class Summary:
             branch = Branch("if", None, step.arms[1:]) if step.kind == "tests" else step
             return Fork(branch, tuple(map(self._of, branch.arms)), Contexts(), Contexts())
         if step >= 0:
-            return Site(step, step in self._module.body.perhaps, Contexts())
+            return Site(Place(self._module, step), step in self._module.body.perhaps, Contexts())
         if step == -1:
             return LEAVES
         run = self._module.body.runs[-2 - step]
         return Access(run, Contexts()) if isinstance(run, Member) else Import(run)
+
+
+def _is_nothing(item: Item) -> bool:
+    """Whether a step does nothing whatever holds: its test is none that may raise, and no arm does anything."""
+    if not isinstance(item, Fork) or item.branch.kind not in ("if", "loop", "rebind", "trial", "try"):
+        return False
+    return not any(item.arms) and not isinstance(item.branch.test, Expression)
 
 
 def at_yield(steps: Steps) -> tuple[Steps, Steps]:
@@ -241,6 +269,4 @@ def _yields(steps: Steps) -> bool:
 
 def is_text(origin: Origin) -> bool:
     """Whether a call says a text itself: what an option or a setting says may be another one."""
-    from detlint.facts.model import Const
-
     return isinstance(origin.value, Const) and isinstance(origin.value.value, str) and origin[1:] == (None, False)

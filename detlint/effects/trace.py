@@ -81,6 +81,8 @@ class Trace(Recorder):
         function: the function in which it does.
     """
 
+    keeps = True
+
     def __init__(self, module: Module, function: Function) -> None:
         self.root = Call("run", module, function, None)
         self._stack = [self.root]

@@ -223,6 +223,8 @@ class WholeRun(Sites):
         """What objects draw when they are used: transforms where data are read, maybe in the workers of a loader."""
         streams = self.worker_streams()
         for drawn in self.later:
+            if drawn.training and not self.result.trains:
+                continue
             if self.is_open(drawn.stream) and self.flow.words.leaves_out(drawn.place.module, drawn.place.site):
                 continue
             self.path = drawn.path

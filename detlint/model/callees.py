@@ -20,11 +20,11 @@ BARE: Final = "<bare>"
 decorators that have been left behind."""
 _HOOKS: Final = frozenset({
     "__call__", "__getitem__", "__getitems__", "__iter__", "__next__", "configure_callbacks", "configure_model", "configure_optimizers",
-    "optimizer_step", "predict_dataloader", "predict_step", "prediction_step", "setup", "test_dataloader", "test_step",
-    "train_dataloader", "train_step", "training_step", "val_dataloader", "val_step", "validation_step",
+    "generate_train_batch", "optimizer_step", "predict_dataloader", "predict_step", "prediction_step", "setup", "test_dataloader",
+    "test_step", "train_dataloader", "train_step", "training_step", "val_dataloader", "val_step", "validation_step",
 })  # fmt: skip
-"""Methods that frameworks call by themselves: the data model's of data sets and samplers, those of Lightning, Keras, mmengine and
-transformers."""
+"""Methods that frameworks call by themselves: the data model's of data sets and samplers, those of Lightning, Keras, mmengine,
+transformers and batchgenerators."""
 _OPERATORS: Final = frozenset({
     f"__{before}{name}__" for name in ("add", "and", "lshift", "matmul", "mul", "or", "rshift", "sub", "xor") for before in ("", "r", "i")
 } | {"__contains__", "__eq__", "__getattr__", "__len__", "__lt__", "__missing__", "__neg__", "__pow__", "__truediv__"})  # fmt: skip

@@ -23,6 +23,7 @@ class Imports:
         self._modules = resolver.modules
         self._around = resolver.modules.around
         self._known: dict[tuple[int, str], bool] = {}
+        self._gone: dict[tuple[str, str], bool] = {}
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
@@ -48,7 +49,12 @@ class Imports:
         key = (module.scope, name)
         if key not in self._known:
             self._known[key] = self._raises(module.path, name)
-        return self._known[key] or self._is_gone(module, name)
+        if self._known[key]:
+            return True
+        one = (module.path, name)
+        if one not in self._gone:
+            self._gone[one] = self._is_gone(module, name)
+        return self._gone[one]
 
     def _is_gone(self, module: Module, name: str) -> bool:
         """Whether a library no longer has what a file imports in any release that the file asks for: `check_min_version("0.40.0")`."""

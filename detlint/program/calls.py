@@ -103,13 +103,15 @@ class _Matters(Exception):
     """A function touches a stream or a switch, or passes a site that a rule knows."""
 
 
-class Quiet(NamedTuple):
-    """A module whose top level does nothing of interest besides importing other files, which may."""
+class Seen(NamedTuple):
+    """The files that say that something does nothing of interest, by their paths."""
 
-    imports: tuple[Module, ...]
-    sites: tuple[int, ...]
-    seen: frozenset[tuple[str, bool]]
-    """The files that say so of what it calls, as `Calls.seen_from` gives them."""
+    visited: frozenset[str]
+    """Those whose functions do."""
+    imported: frozenset[str]
+    """Those whose top level does."""
+    files: tuple[str, ...] = ()
+    """All of them, in a fixed order."""
 
 
 class Plain(NamedTuple):
@@ -117,8 +119,7 @@ class Plain(NamedTuple):
 
     module: Module
     function: Function
-    seen: tuple[tuple[str, bool], ...]
-    """The files that say so, as `Calls.seen_from` gives them."""
+    seen: Seen
 
 
 class Calls(Callees):
@@ -143,8 +144,8 @@ class Calls(Callees):
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
+        self._seen: dict[int, Seen] = {}
         self._imports: dict[tuple[int, str], list[Module]] = {}
-        self._quiet: dict[str, Quiet | None] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
         self._loading: dict[tuple[str, int], bool] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
@@ -201,44 +202,22 @@ class Calls(Callees):
                 self._idle.update(dict.fromkeys(open_))
         return self._idle[key] is not None
 
-    def seen_from(self, module: Module, function: Function, receiver: str = "") -> Iterator[tuple[str, bool]]:
-        """The files that say so of an idle function, and whether it is their functions that do, or their top level."""
+    def seen_from(self, module: Module, function: Function, receiver: str = "") -> Seen:
+        """The files that say so of an idle function."""
         bits = self._idle[module.path, function.number, receiver] or 0
-        while bits:
-            low = bits & -bits
-            number, inside = divmod(low.bit_length() - 1, 2)
-            found = self.resolver.numbered(number)
-            if found is not None:
-                yield found.path, inside == 1
-            bits ^= low
-
-    def quiet(self, module: Module) -> Quiet | None:
-        """What is left to do where a module is imported that only imports others; None where its top level has to be followed."""
-        if module.path not in self._quiet:
-            self._quiet[module.path] = self._found_quiet(module)
-        return self._quiet[module.path]
-
-    def _found_quiet(self, module: Module) -> Quiet | None:
-        top = module.facts.functions[0]
-        imports, passed, seen = dict[str, Module](), [], set[tuple[str, bool]]()
-        for step in module.steps(top):
-            if isinstance(step, Branch) and step.kind == "main":
-                continue
-            inside = isinstance(step, Branch)
-            if inside and any(True for _ in sites((step,))):
-                return None  # which of its arms is taken, the run has to say
-            for callee in self._callees_of(module, [step], top, ""):
-                if callee is None or (callee[1].number == 0 and inside):
-                    return None
-                if callee[1].number == 0:
-                    imports[callee[0].path] = callee[0]
-                elif self.is_idle(*callee):
-                    seen.update(self.seen_from(*callee))
-                else:
-                    return None
-            if not isinstance(step, Branch) and step >= 0:
-                passed.append(step)
-        return Quiet(tuple(imports.values()), tuple(passed), frozenset(seen))
+        if bits not in self._seen:
+            found, files = (set[str](), set[str]()), dict[str, None]()
+            left = bits
+            while left:
+                low = left & -left
+                number, inside = divmod(low.bit_length() - 1, 2)
+                other = self.resolver.numbered(number)
+                if other is not None:
+                    found[inside].add(other.path)
+                    files[other.path] = None
+                left ^= low
+            self._seen[bits] = Seen(frozenset(found[1]), frozenset(found[0]), tuple(files))
+        return self._seen[bits]
 
     def plain(self, module: Module, index: int) -> Plain | None:
         """The call that a site of a top level is, if it is plain: no run, whatever it has done before, has more to do there."""
@@ -260,7 +239,7 @@ class Calls(Callees):
         run = [*self._callees_at(module, index, "")]
         if any(callee is None or callee[1].number == 0 or not self.is_idle(*callee) for callee in run):
             return None
-        return Plain(home, function, tuple(self.seen_from(home, function)))
+        return Plain(home, function, self.seen_from(home, function))
 
     def _explore(
         self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]

@@ -14,10 +14,12 @@ from detlint.program.entry import EntryPoint
 from detlint.program.outcome import Outcome
 from detlint.program.values import Spot
 
+BUILDS: Final = "builds"
+"""The context of functions that build what draws only when it is used: `Net.from_pretrained`."""
 HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
-    "agrees-weights", "along-axis", "asks-for-release", "averages", "between-devices", "by-shape", "called-as-before",
+    "agrees-weights", "along-axis", "asks-for-release", "averages", "between-devices", "builds", "by-shape", "called-as-before",
     "calls-together", "chains", "closed", "collective", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always",
     "draws-own", "getter", "keeps-random-states", "key", "layer", "looks-up", "no-grad", "one-hot", "parameter",
     "parses-records", "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint",
@@ -211,10 +213,6 @@ class Reach(msgspec.Struct):
 
         return come_to(self) != come_to(other)
 
-    def see(self, path: str, inside: bool) -> None:
-        """Note that the run runs functions of a file, or its top level, which do nothing of interest."""
-        (self.visited if inside else self.imported).add(path)
-
     def outcome(self) -> Outcome:
         """What the run comes to."""
         held = dict(sorted(self.held.items()))
@@ -277,7 +275,7 @@ def is_object(effect: Effect, weights: bool) -> bool:
         weights: whether it is a layer, whose initial weights are drawn at once unless the entry is about its use.
     """
     used = effect.entry.rule.startswith(("DET2", "DET3"))
-    return effect.name.rpartition(".")[2][:1].isupper() and (used or not weights)
+    return (effect.name.rpartition(".")[2][:1].isupper() or BUILDS in effect.entry.contexts) and (used or not weights)
 
 
 def reads(effect: Effect) -> bool:

@@ -1,0 +1,94 @@
+"""DET301: transforms of the project's own, by what they do: objects and functions that draw when a pipeline of data applies them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from detlint.catalog import TRANSFORM
+from detlint.checks.finding import Finding
+from detlint.checks.handed import Handed
+from detlint.checks.levels import Case, level
+from detlint.checks.match import Matcher
+from detlint.checks.tests import stands_in_test
+from detlint.config import Settings
+from detlint.domains.pipelines import Pipelines
+from detlint.facts.model import Items, Ref, Result, Value
+from detlint.model.module import Module
+from detlint.program.outcome import Runs
+
+STREAMS: Final = ("python", "numpy", "torch")
+_REMEDY: Final = "Seed the run; to compare two back ends, leave it out or have it do the same each time."
+
+
+class OwnTransforms:
+    """Finds them at the calls that make, or are handed, them."""
+
+    def __init__(self, matcher: Matcher, pipelines: Pipelines, settings: Settings) -> None:
+        self._matcher = matcher
+        self._pipelines = pipelines
+        self._settings = settings
+        self._handed = Handed(matcher)
+
+    def findings(self, module: Module, runs: Runs) -> Iterator[Finding]:
+        """The findings of a module."""
+        resolver = self._matcher.resolver
+        for index, site in enumerate(module.sites):
+            if site.kind != "call":
+                continue
+            target = self._matcher.target(module, index)
+            if isinstance(target, Ref) and "::" in target.name and self._makes_transform(module, index, target):
+                yield from self._told(
+                    module, index, Result(target, resolver.global_site(module.path, index)), target.name, runs
+                )
+            elif words := self._words(module, index):
+                for value in self._functions(module, index, words):
+                    yield from self._told(module, index, value, value.name, runs)
+
+    def _makes_transform(self, module: Module, index: int, target: Ref) -> bool:
+        """Whether a call makes an object of a class of the program that is called, is no layer and no data set, and comes to data."""
+        resolver = self._matcher.resolver
+        if not resolver.classes.is_class(target.name) or resolver.kinds.layer(target.name) is not None:
+            return False
+        called = resolver.classes.attribute(target.name, "__call__")
+        if not isinstance(called, Ref) or "::" not in called.name or self._pipelines.is_for_data(target.name):
+            return False
+        known = self._matcher.matches(module, index)
+        return not any(match.entry.rule for match in known) and self._pipelines.take(module, index)
+
+    def _words(self, module: Module, index: int) -> frozenset[str]:
+        """The parameters by which a call is handed transforms; "" stands for its positions."""
+        site, words = module.sites[index], self._matcher.catalog.pipelines
+        found = {arg.name for arg in site.args if arg.name in words}
+        target = site.target
+        last = target.name.rpartition(".")[2] if isinstance(target, Ref) else getattr(target, "attr", "")
+        return frozenset(
+            found | ({""} if last in words and not str(getattr(target, "name", "")).startswith("builtins.") else set())
+        )
+
+    def _functions(self, module: Module, index: int, words: frozenset[str]) -> Iterator[Ref]:
+        """The functions of the program that a call is handed by such parameters."""
+        function = module.function_of(module.sites[index])
+        for arg in module.sites[index].args:
+            value = self._matcher.resolver.normal(module.path, arg.value, function) if arg.name in words else None
+            for one in value.values if isinstance(value, Items) else (value,):
+                if isinstance(one, Ref) and "::" in one.name and not self._matcher.resolver.classes.is_class(one.name):
+                    yield one
+
+    def _told(self, module: Module, index: int, value: Value, name: str, runs: Runs) -> Iterator[Finding]:
+        """The finding of a transform that draws."""
+        drawn = tuple(stream for stream in STREAMS if self._handed.draws(value, frozenset({stream})))
+        if not drawn:
+            return
+        rule = self._matcher.catalog.rules[TRANSFORM]
+        short = name.rpartition("::")[2]
+        message = f"`{short}` is a transform of the project's own, and draws {' and '.join(drawn)}'s random numbers for each item"
+        through = [passage.outcome for passage in runs.passages]
+        unseeded = any(not outcome.unseeded.isdisjoint(drawn) for outcome in through)
+        in_test = stands_in_test(module, self._matcher.catalog.testing)
+        case = Case(rule.level, rule.family, self._settings.profile, "likely", unseeded, in_test)
+        found = level(case)
+        span = module.sites[index].span
+        yield Finding(
+            module.path, span, TRANSFORM, rule.name, found.severity, message, _REMEDY, certainty=found.certainty
+        )
