@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain
-from typing import Final
 
 from detlint.db import Memo
 from detlint.domains.callers import Callers, argument
 from detlint.domains.members import Members
 from detlint.domains.objects import Objects
+from detlint.domains.search import Search
 from detlint.domains.where import (
     NOWHERE,
     ON_ACCELERATOR,
     ON_HOST,
     ON_LEFT,
     UNKNOWN,
-    Context,
     Value,
     Where,
     join,
@@ -36,10 +35,6 @@ from detlint.ir.records import GENERATOR
 from detlint.ir.uses import Op
 from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
-
-DEEPEST: Final = 60
-"""So many values may be made of one another; what is farther away isn't known."""
-_ENDLESS: Final = 1 << 30
 
 
 class Devices:
@@ -55,11 +50,7 @@ class Devices:
         self._members = Members(self)
         self._asked: Memo[Where] = Memo(users.db)
         self._defaults: Memo[Where] = Memo(users.db)
-        self._known: dict[tuple[str, int, int, Context], Where] = {}
-        self._open: dict[tuple[str, int, int, Context], int] = {}
-        """What is being found out -> how deep it stands."""
-        self._cut = _ENDLESS
-        """How deep the outermost of these stands on which what is found rests."""
+        self._search = Search()
 
     def at(self, meaning: Meaning, place: Place) -> Where:
         """Where a value lies, in whichever context."""
@@ -67,30 +58,20 @@ class Devices:
         return self._asked.of(key, lambda: self._anew(Value(meaning, *place)), NOWHERE)
 
     def _anew(self, value: Value) -> Where:
-        before = self._known, self._open, self._cut
-        self._known, self._open, self._cut = {}, {}, _ENDLESS
+        before, self._search = self._search, Search()
         try:
             return self.where(value)
         finally:
-            self._known, self._open, self._cut = before
+            self._search = before
 
     def where(self, value: Value) -> Where:
-        """Where a value lies; of one that comes to itself, by all else that it may be."""
+        """Where a value lies; of one that comes to itself, by a fixed point."""
         key = (value.meaning.path, value.function.number, value.at, value.context)
-        if key in self._known:
-            return self._known[key]
-        if key in self._open or len(self._open) > DEEPEST:
-            self._cut = min(self._cut, self._open.get(key, 0))
-            return NOWHERE if key in self._open else UNKNOWN
-        depth, outer = len(self._open), self._cut
-        self._open[key], self._cut = depth, _ENDLESS
+        return self._search.of(key, lambda: self._transferred(value))
+
+    def _transferred(self, value: Value) -> Where:
         transfer = self._transfers.get(value.operation[0])
-        found = transfer(value, value.operation) if transfer is not None else UNKNOWN
-        del self._open[key]
-        if self._cut >= depth:
-            self._known[key], self._cut = found, _ENDLESS
-        self._cut = min(outer, self._cut)
-        return found
+        return transfer(value, value.operation) if transfer is not None else UNKNOWN
 
     @cached_property
     def _transfers(self) -> dict[int, Callable[[Value, Op], Where]]:

@@ -143,7 +143,7 @@ class Values:
     ) -> None:
         self.resolver = resolver
         self.drawn = drawn
-        self.open = open_
+        self.unseeded = open_
         self.optional = optional
         self.watch: Watch | None = None
         self.script = ""
@@ -175,7 +175,7 @@ class Values:
         if kind == PASSED:
             return self.optional(of)
         if kind == DRAWN:
-            return self.open(of)
+            return self.unseeded(of)
         if kind == MADE:
             return self._handed_to(of)
         if kind == NAMED:
@@ -528,7 +528,7 @@ class Values:
     def _differs(self, made: Result) -> bool:
         """Whether what a call gives differs between runs: entropy, or a draw from a stream that isn't seeded here."""
         drawn = self.drawn(made)
-        return self.note(DRAWN, drawn, self.open(drawn)) if isinstance(drawn, tuple) else drawn
+        return self.note(DRAWN, drawn, self.unseeded(drawn)) if isinstance(drawn, tuple) else drawn
 
     # -- calls --------------------------------------------------------------------------------------------------
 
