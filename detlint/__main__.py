@@ -5,6 +5,9 @@ import sys
 
 # Only what Python has loaded by itself is imported above: until it is told, it looks in the current folder first.
 
+FAULT = 3
+"""The exit code where the fault is detlint's own."""
+
 
 def run() -> None:
     """Run the command line.

@@ -12,6 +12,7 @@ import pytest
 from conftest import REPOSITORY, detlint
 
 from detlint import interrupts
+from detlint.__main__ import FAULT
 from detlint.catalog import Condition, Entry, Factory, Handing, Launcher, Recipe, Rule, SettingsFile, Switch, load
 from detlint.cli import main
 from detlint.config import Settings
@@ -86,7 +87,7 @@ def test_exit_codes(tmp_path: Path) -> None:
     (tmp_path / "wrong.py").write_text("import random\nrandom.random()\n")
     commands = ([tmp_path / "fine.py"], [tmp_path / "wrong.py"], ["--no-such-option"])
     codes = [detlint("check", "--isolated", "--no-cache", *command).exit_code for command in commands]
-    codes.append(interrupts.CODE)
+    codes += [FAULT, interrupts.CODE]
     assert [code for code, _ in rows(README, "exit code", "meaning")] == [str(code) for code in codes]
 
 

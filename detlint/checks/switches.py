@@ -428,7 +428,8 @@ def _implied_by(reach: Reach, matcher: Matcher) -> set[str]:
     """The accelerators whose libraries a run's script imports, where it names no others: what helpers know of others says nothing."""
     script = reach.entry.module
     implied = _implied(script, matcher.catalog)
-    return implied if {DEVICES[word] for word in script.facts.mentions} <= implied else set()
+    # What runs on CUDA runs on whatever there is; of other hardware's libraries that can't be said.
+    return implied if "cuda" not in implied and {DEVICES[word] for word in script.facts.mentions} <= implied else set()
 
 
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
