@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from detlint import patterns
-from detlint.config import Config
+from detlint.config import BASELINE, Config
 from detlint.files import read
 from detlint.folders import is_file, is_folder, packages_around
 from detlint.ir.launch_texts import JSON, MOST_OF_JSON, is_settings
@@ -145,7 +145,11 @@ class _Walker:
                         yield path, os.path.realpath(path)
                     elif not os.path.exists(path):
                         self.problems.append((Path(path), "is a broken link"))
-                elif is_file(entry) and not (name.endswith(JSON) and entry.stat().st_size > MOST_OF_JSON):
+                elif (
+                    is_file(entry)
+                    and name != BASELINE
+                    and not (name.endswith(JSON) and entry.stat().st_size > MOST_OF_JSON)
+                ):
                     yield path, real_start + name
 
     def real(self, file: str) -> str:
