@@ -46,7 +46,7 @@ from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.places import point_of
+from detlint.model.places import call_of, point_of
 from detlint.model.resolve import Resolver
 from detlint.model.tables import Known, tables
 from detlint.model.uses import Users
