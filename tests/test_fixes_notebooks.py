@@ -269,7 +269,7 @@ def test_a_diff_names_the_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     before = notebook("#md text", f"{MAGIC}\nimport torch", "y = 1", DRAW)
     Path("a.ipynb").write_text(before, "utf-8")
-    result = detlint("check", "--isolated", "--no-cache", "--diff", "--unsafe-fixes", "--show-notes", "a.ipynb")
+    result = detlint("check", "--isolated", "--no-cache", "--diff", *EVERYTHING, "a.ipynb")
     assert (result.exit_code, result.stderr) == (1, "Would fix 2 findings in 1 file.\n")
     assert result.stdout.splitlines() == [
         "--- a.ipynb:cell 2",
