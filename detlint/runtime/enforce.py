@@ -96,8 +96,6 @@ class Enforcement:
         self._here = threading.local()
         """`depth`: how often the current thread has started it. `modes`: what that entered."""
         self._layer: held.Layer | None = None
-        self._inactive: Callable[[], None] | None = None
-        """Ends its effect on what is called, at once, whatever has still to be undone."""
         self._enter: Callable[[], Any] | None = None
         """Makes what a thread enters; None as long as PyTorch isn't imported."""
 
@@ -178,7 +176,7 @@ class Enforcement:
         from detlint.runtime.library_part import LibraryPart
 
         context = Context(self.options, known(), self.report, self._only)
-        self._layer, self._inactive = held.begin(), context.end
+        self._layer = held.begin(context.end)
         undo = self._layer.undo.callback
         context.begin()
         environment = state.Environment()
@@ -229,8 +227,6 @@ class Enforcement:
 
     def _end(self) -> None:
         self._enter = None
-        if self._inactive is not None:
-            self._inactive()
         if self._layer is not None:
             held.end(self._layer)
-        self._layer = self._inactive = None
+        self._layer = None

@@ -4,7 +4,7 @@ one still needs: what the first one set is put back once those that began after 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 class Layer:
     """What one enforcement has set, over those that began before it."""
 
+    stop: Callable[[], None]
+    """Ends its effect on what is called, at once, whatever has still to be undone."""
     undo: ExitStack = field(default_factory=ExitStack)
     ended: bool = False
 
@@ -29,15 +31,16 @@ def changing() -> Iterator[None]:
         yield
 
 
-def begin() -> Layer:
+def begin(stop: Callable[[], None]) -> Layer:
     """A layer above all others."""
-    layer = Layer()
+    layer = Layer(stop)
     _layers.append(layer)
     return layer
 
 
 def end(layer: Layer) -> None:
-    """Undo a layer as soon as nothing stands on it; with it, those below that have ended before."""
+    """Stop a layer, and undo it as soon as nothing stands on it; with it, those below that have ended before."""
+    layer.stop()
     layer.ended = True
     while _layers and _layers[-1].ended:
         _layers.pop().undo.close()
