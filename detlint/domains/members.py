@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from detlint.db import Memo
 from detlint.domains.where import NOWHERE, UNKNOWN, Value, Where
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _PARSES: Final = frozenset({"parse_args", "parse_intermixed_args", "parse_known_args"})
 _ADDS: Final = "add_argument"
+_FARTHEST: Final = 6
+"""So many steps lead back from a value at most to where a command line was parsed."""
 
 
 class Members:
@@ -24,6 +27,7 @@ class Members:
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
+        self._parses: Memo[tuple[Meaning, ...]] = Memo(devices.users.db)
         self._tells = frozenset(name.rpartition(".")[2] for name in devices.places.tells)
 
     def read(self, value: Value, operation: Op) -> Where:
@@ -113,7 +117,7 @@ class Members:
 
     def _options(self, base: Value, word: str) -> Iterator[Where]:
         """What an option of the command line is by default, or is set to later, where a value is what that was parsed into."""
-        for meaning in {parsed.path: parsed for parsed in self._parsed(base, 0)}.values():
+        for meaning in self._parsed(base):
             for function in meaning.code.functions():
                 for at, _ in function.each(op.CALL):
                     if function.called(at) == _ADDS and word in (read_as(function, at) or ()):
@@ -125,43 +129,54 @@ class Members:
                     yield self._devices.where(Value(meaning, function, operation[3]))
             yield NOWHERE
 
-    def _parsed(self, value: Value, depth: int) -> Iterator[Meaning]:
+    def _parsed(self, base: Value) -> tuple[Meaning, ...]:
         """The files in which a value was parsed from a command line."""
+        key = (base.meaning.path, base.function.number, base.at)
+        return self._parses.of(key, lambda: self._search_parsed(base), ())
+
+    def _search_parsed(self, base: Value) -> tuple[Meaning, ...]:
+        """By what it was made of, the nearest first: however many ways lead to a value, it is looked at once."""
+        found, seen, level = dict[str, Meaning](), set[tuple[str, int, int]](), [base]
+        for _ in range(_FARTHEST + 1):
+            each = {(value.meaning.path, value.function.number, value.at): value for value in level}
+            new = [value for key, value in each.items() if key not in seen]
+            seen.update(each)
+            parses = [value for value in new if self._parses_here(value)]
+            found.update((value.meaning.path, value.meaning) for value in parses)
+            level = [made for value in new if value not in parses for made in self._made_of(value)]
+        return tuple(found.values())
+
+    @staticmethod
+    def _parses_here(value: Value) -> bool:
+        return value.operation[0] == op.CALL and value.function.called(value.at) in _PARSES
+
+    def _made_of(self, value: Value) -> Iterator[Value]:
+        """What a value may be: of a name, an attribute of the object itself, or what a function gives back."""
         function, operation = value.function, value.operation
-        if depth > 6:
-            return
         if operation[0] == op.PART:
-            yield from self._parsed(value.of(operation[1]), depth + 1)
+            yield value.of(operation[1])
         elif operation[0] == op.CALL:
-            yield from self._parsed_by(value, depth)
+            found = self._devices.meanings.definition(value.meaning.name(function, operation[1]))
+            for _, given in found[1].each(op.RETURN) if found is not None else ():
+                if found is not None and given[1] >= 0:
+                    yield Value(*found, given[1])
         elif operation[0] == op.LOAD:
-            yield from self._kept_parsed(value, depth)
+            yield from self._kept(value)
         elif operation[0] == op.ATTR and (own := function.own(value.at)):
             owner = function.receiver(operation[1])
             inside = {*value.meaning.code.children.get(owner.number, ())} if owner is not None else set()
             for setter, at in value.meaning.code.setters(own):
                 if setter.number in inside and setter.ops[at][0] == op.SET_ATTR:
-                    yield from self._parsed(value._replace(function=setter, at=setter.ops[at][3]), depth + 1)
+                    yield Value(value.meaning, setter, setter.ops[at][3])
 
-    def _parsed_by(self, value: Value, depth: int) -> Iterator[Meaning]:
-        if value.function.called(value.at) in _PARSES:
-            yield value.meaning
-            return
-        found = self._devices.meanings.definition(value.meaning.name(value.function, value.operation[1]))
-        for _, operation in found[1].each(op.RETURN) if found is not None else ():
-            if found is not None and operation[1] >= 0:
-                inner = value._replace(meaning=found[0], function=found[1], at=operation[1])
-                yield from self._parsed(inner, depth + 1)
-
-    def _kept_parsed(self, value: Value, depth: int) -> Iterator[Meaning]:
+    def _kept(self, value: Value) -> Iterator[Value]:
+        """What a name may stand for: what is bound to it, or what callers give a parameter."""
         function, code = value.function, value.meaning.code
         binding = function.binding(value.operation[1])
         for home, at in code.stores(binding) if binding.slot >= 0 else ():
             if home.ops[at][0] == op.STORE:
-                yield from self._parsed(value._replace(function=home, at=home.ops[at][2]), depth + 1)
+                yield Value(value.meaning, home, home.ops[at][2])
         around = code.function(binding.owner) if binding.owner else function
         if binding.owner and 0 <= binding.slot < len(around.header.parameters):
             for meaning, place in self._devices.callers.given(value.meaning, around, binding.slot).values:
-                yield from self._parsed(
-                    value._replace(meaning=meaning, function=place.function, at=place.at), depth + 1
-                )
+                yield Value(meaning, *place)
