@@ -13,7 +13,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import call_at
 from detlint.model.uses import Users
 
 _DEEPEST: Final = 40
@@ -33,8 +33,8 @@ class FixedData:
         Args:
             name: the method, by its full name.
         """
-        meaning = self._users.meanings.of(module)
-        place = call_of(self._users.resolver, module, module.sites[index]) if meaning is not None else None
+        call = call_at(self._users.resolver, self._users.meanings, module, module.sites[index])
+        meaning, place = call if call is not None else (None, None)
         base = place.function.called_on(place.at) if place is not None else -1
         if meaning is None or place is None or base < 0:
             return False

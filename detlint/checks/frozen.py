@@ -17,7 +17,7 @@ from detlint.facts.model import Result, Site, is_made_by
 from detlint.ir.yaml_text import is_yaml
 from detlint.model.classes import may_derive
 from detlint.model.module import Module
-from detlint.model.places import call_of, point_of
+from detlint.model.places import call_at, point_of
 from detlint.model.references import READERS, only_hints
 from detlint.model.training import ASKS, FREEZES, NEEDS, REQUIRES
 from detlint.model.uses import Use, Users
@@ -84,8 +84,8 @@ class Frozen:
 
     def _held(self, module: Module, site: Site) -> Held | None:
         """The one name that what a site makes gets; None for none."""
-        meaning, point = self._users.meanings.of(module), call_of(self._resolver, module, site)
-        return self._freezing.held(meaning, point) if meaning is not None and point is not None else None
+        call = call_at(self._resolver, self._users.meanings, module, site)
+        return self._freezing.held(*call) if call is not None else None
 
     def _kept_as(self, module: Module, site: Site) -> str:
         """The one attribute of its object under which a constructor keeps what a site makes, if its class sets that nowhere else, and

@@ -46,7 +46,7 @@ from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Registered
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.places import call_of, point_of
+from detlint.model.places import call_at, point_of
 from detlint.model.resolve import Resolver
 from detlint.model.tables import Known, tables
 from detlint.model.uses import Users
@@ -792,9 +792,10 @@ class Matcher:
 
     def _least(self, module: Module, site: Site, name: str, entry: Entry, parameter: str) -> int:
         """How many dimensions a tensor surely has at least that a call gives for a parameter."""
-        point, meaning = call_of(self.resolver, module, site), self._meanings.of(module)
-        if point is None or meaning is None:
+        call = call_at(self.resolver, self._meanings, module, site)
+        if call is None:
             return 0
+        meaning, point = call
         given = point.function.call(point.at)
         place = [known for known, _ in self._signature(name, [entry])].index(parameter)
         value = given.named.get(parameter, given.positional[place] if place < len(given.positional) else -1)

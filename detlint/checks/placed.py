@@ -10,11 +10,11 @@ from itertools import takewhile
 from detlint.catalog import Entry
 from detlint.checks.match import Match
 from detlint.domains.device import Devices
-from detlint.domains.where import NOWHERE, ON_HOST, UNKNOWN, Value, Where
+from detlint.domains.where import NOWHERE, ON_HOST, UNKNOWN, Where
 from detlint.ir.places import Place
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import call_at
 from detlint.model.uses import Users
 
 
@@ -43,7 +43,7 @@ class Placed:
         signature = [*takewhile(lambda name: not name.startswith("*"), names)]  # the others only by name
         position = signature.index(parameter) if parameter in signature else -1
         told = place.function.call(place.at).argument(position, parameter)
-        return self._devices.asked(Value(meaning, place.function, told)) if told >= 0 else NOWHERE
+        return self._devices.asked_at(meaning, Place(place.function, told)) if told >= 0 else NOWHERE
 
     def is_on_host(self, module: Module, index: int) -> bool:
         """Whether a call is handed a tensor that somebody has put on the CPU: it computes there."""
@@ -56,9 +56,7 @@ class Placed:
 
     def _call(self, module: Module, index: int) -> tuple[Meaning, Place] | None:
         site = module.sites[index]
-        meaning = self._users.meanings.of(module) if site.kind == "call" else None
-        place = call_of(self._users.resolver, module, site) if meaning is not None else None
-        return (meaning, place) if meaning is not None and place is not None else None
+        return call_at(self._users.resolver, self._users.meanings, module, site) if site.kind == "call" else None
 
 
 def asked(entry: Entry) -> str:

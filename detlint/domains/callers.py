@@ -16,7 +16,7 @@ from detlint.ir.places import Place
 from detlint.ir.records import KEYWORD
 from detlint.model.classes import deriving
 from detlint.model.meaning import Meaning
-from detlint.model.places import call_of
+from detlint.model.places import call_at
 from detlint.model.uses import Use, Users
 
 At = tuple[Meaning, Place]
@@ -138,9 +138,7 @@ class Callers:
     def _call(self, use: Use) -> At | None:
         if use.site < 0 or use.module.sites[use.site].kind != "call":
             return None
-        meaning = self._meanings.of(use.module)
-        place = call_of(self._users.resolver, use.module, use.module.sites[use.site])
-        return (meaning, place) if meaning is not None and place is not None else None
+        return call_at(self._users.resolver, self._meanings, use.module, use.module.sites[use.site])
 
     def _prepares(self, use: Use, meaning: Meaning, place: Place) -> bool:
         """Whether a call hands a data pipeline what is used there."""

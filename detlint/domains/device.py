@@ -57,6 +57,10 @@ class Devices:
         key = (meaning.path, place.function.number, place.at)
         return self._asked.of(key, lambda: self._anew(Value(meaning, *place)), NOWHERE)
 
+    def asked_at(self, meaning: Meaning, place: Place) -> Where:
+        """The device that a value asks for, in whichever context."""
+        return ON_ACCELERATOR if _is_rank(*place) else self.at(meaning, place)
+
     def _anew(self, value: Value) -> Where:
         before, self._search = self._search, Search()
         try:
@@ -357,11 +361,8 @@ class Devices:
         return self._by_method(value, "", word) if moves and word not in ("numpy", "tolist") else None
 
     def asked(self, value: Value) -> Where:
-        """The device that a value asks for: a whole number is the rank of an accelerator."""
-        number = value.function.constant(value.function.meant(value.at))
-        if isinstance(number, int) and not isinstance(number, bool):
-            return ON_ACCELERATOR
-        return self.where(value)
+        """The device that a value asks for."""
+        return ON_ACCELERATOR if _is_rank(value.function, value.at) else self.where(value)
 
     def _callee(self, value: Value) -> Value | None:
         """The function of the program that a call runs, in the context of that; None where it may be another."""
@@ -422,3 +423,9 @@ class Devices:
         """The device that is made the default: by its name, or by a type of tensor, `"torch.cuda.FloatTensor"`."""
         text = value.function.constant(value.at)
         return self.where(value) or (self.of_name(text) if isinstance(text, str) else NOWHERE)
+
+
+def _is_rank(function: Function, at: int) -> bool:
+    """Whether a value is a whole number, which stands for the accelerator of that rank."""
+    number = function.constant(function.meant(at))
+    return isinstance(number, int) and not isinstance(number, bool)

@@ -15,7 +15,7 @@ from detlint.ir.code import Function
 from detlint.model import elements
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import call_at, calls_among
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Callers
 
@@ -50,9 +50,10 @@ class Salt:
 
     def of_site(self, module: Module, site: Site) -> bool | None:
         """Whether the hash that a site asks for is salted; None where that isn't known."""
-        point, meaning = call_of(self._resolver, module, site), self._meanings.of(module)
-        if point is None or meaning is None:
+        call = call_at(self._resolver, self._meanings, module, site)
+        if call is None:
             return None
+        meaning, point = call
         given = point.function.call(point.at)
         if len(given.positional) != 1 or given.named:
             return None
@@ -166,10 +167,10 @@ class Picked(NamedTuple):
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether a hash is cut down, or compared, to pick something by it: `hash(name) % 10`. What seeds is another matter."""
-        point, meaning = call_of(self.resolver, module, module.sites[index]), self.meanings.of(module)
-        if point is None or meaning is None or point.function.name == "__hash__":
+        call = call_at(self.resolver, self.meanings, module, module.sites[index])
+        if call is None or call[1].function.name == "__hash__":
             return False
-        return self._picks(meaning, point.function, point.at, set())
+        return self._picks(call[0], *call[1], set())
 
     def _picks(self, meaning: Meaning, function: Function, at: int, seen: set[tuple[str, int, int]]) -> bool:
         key = (meaning.path, function.number, at)
@@ -203,12 +204,9 @@ class Picked(NamedTuple):
 
     def _picked_by_callers(self, meaning: Meaning, function: Function, seen: set[tuple[str, int, int]]) -> bool:
         """Whether those pick by it who call a function that gives it back."""
-        for use in self.callers(meaning.module, function.qualified) or () if function.number else ():
-            there = self.meanings.of(use.module) if use.called and use.site >= 0 else None
-            point = call_of(self.resolver, use.module, use.module.sites[use.site]) if there is not None else None
-            if there is not None and point is not None and self._picks(there, point.function, point.at, seen):
-                return True
-        return False
+        uses = self.callers(meaning.module, function.qualified) if function.number else None
+        calls = calls_among(self.resolver, self.meanings, uses or ())
+        return any(self._picks(there, point.function, point.at, seen) for there, point in calls)
 
     def _only_seeds(self, meaning: Meaning, function: Function, at: int) -> bool:
         """Whether a number becomes nothing but a seed."""

@@ -17,7 +17,7 @@ from detlint.ir.uses import Use
 from detlint.model.growth import GROWS, WRITES, Grown
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import call_at, call_of
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Callers
 
@@ -280,9 +280,10 @@ class Functions(msgspec.Struct):
     def _given_back(self, module: Module, index: int) -> int:
         """What it does where a call gives the items back: what surely is done to what may be more than these counts as kept."""
         asked = self.source.asked
-        point, meaning = call_of(asked.resolver, module, module.sites[index]), asked.meanings.of(module)
-        if point is None or meaning is None:
+        call = call_at(asked.resolver, asked.meanings, module, module.sites[index])
+        if call is None:
             return KEPT
+        meaning, point = call
         there = replace(self, meaning=meaning, function=point.function, depth=self.depth + 1)
         kept = any(point.function.ops[use.op][0] == op.STORE for use in point.function.users[point.at])
         flat = self._is_flat()

@@ -16,7 +16,7 @@ from detlint.ir.uses import Use
 from detlint.model.growth import GROWS
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import calls_among
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Callers
 
@@ -105,12 +105,8 @@ class Pipelines(NamedTuple):
         if around is not None and around.is_class:
             return self.is_for_data(f"{meaning.path}::{around.qualified}")
         uses = self.callers(meaning.module, function.qualified) if function.number and depth < 2 else None
-        for used in uses or ():
-            there = self.meanings.of(used.module) if used.called and used.site >= 0 else None
-            point = call_of(self.resolver, used.module, used.module.sites[used.site]) if there is not None else None
-            if there is not None and point is not None and self._is_of_data(there, point.function, depth + 1):
-                return True
-        return False
+        calls = calls_among(self.resolver, self.meanings, uses or ())
+        return any(self._is_of_data(there, point.function, depth + 1) for there, point in calls)
 
     def _inside(self, meaning: Meaning, function: Function, call: int, at: int, name: str, seen: Seen) -> bool:
         """Whether it comes there by a function of the program that it is handed to, or by an object that keeps it."""
@@ -170,12 +166,9 @@ class Pipelines(NamedTuple):
 
     def _given_back(self, meaning: Meaning, function: Function, seen: Seen) -> bool:
         """Whether it comes there by those who call a function that gives it back."""
-        for use in self.callers(meaning.module, function.qualified) or () if function.number else ():
-            there = self.meanings.of(use.module) if use.called and use.site >= 0 else None
-            point = call_of(self.resolver, use.module, use.module.sites[use.site]) if there is not None else None
-            if there is not None and point is not None and self._takes(there, point.function, point.at, seen):
-                return True
-        return False
+        uses = self.callers(meaning.module, function.qualified) if function.number else None
+        calls = calls_among(self.resolver, self.meanings, uses or ())
+        return any(self._takes(there, point.function, point.at, seen) for there, point in calls)
 
 
 def _loads(body: Function, slot: int) -> Iterator[int]:

@@ -15,7 +15,7 @@ from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Use
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import call_at, calls_among
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Use as Used
 
@@ -43,8 +43,8 @@ class Examples(NamedTuple):
 
     def has(self, module: Module, index: int) -> bool:
         """Whether what a call gives is only handed to tracers."""
-        point, meaning = call_of(self.resolver, module, module.sites[index]), self.meanings.of(module)
-        return point is not None and meaning is not None and self._traced(meaning, point.function, point.at, set())
+        call = call_at(self.resolver, self.meanings, module, module.sites[index])
+        return call is not None and self._traced(call[0], *call[1], set())
 
     def _traced(self, meaning: Meaning, function: Function, at: int, seen: Seen) -> bool:
         """Whether the uses of a value lead to a tracer, one at least, and the others come to nothing in the same function."""
@@ -104,14 +104,9 @@ class Examples(NamedTuple):
     def _given_back(self, meaning: Meaning, function: Function, seen: Seen) -> bool:
         """Whether all who call a function trace what it gives back."""
         uses = self.callers(meaning.module, function.qualified) if function.number else None
-        points = []
-        for use in uses or ():
-            there = self.meanings.of(use.module) if use.called and use.site >= 0 else None
-            point = call_of(self.resolver, use.module, use.module.sites[use.site]) if there is not None else None
-            if there is None or point is None:
-                return False
-            points.append((there, point))
-        return bool(points) and all(self._traced(there, *point, seen) for there, point in points)
+        uses = [*(uses or ())]
+        calls = [*calls_among(self.resolver, self.meanings, uses)]
+        return bool(calls) and len(calls) == len(uses) and all(self._traced(at[0], *at[1], seen) for at in calls)
 
 
 def _stays(function: Function, use: Use, seen: set[int]) -> bool:

@@ -25,8 +25,6 @@ from detlint.sources.directives import Directive, may_hold, of_comment
 from detlint.sources.parse import Problem
 
 _COMMENTS: Final = {"docker": docker.comments, "make": make.comments}
-_LOOSE: Final = frozenset({"variables", "docker"})
-"""Grammars in which a comment may only have a line of its own."""
 _OF: Final = {"ascend": "ascend", "cuda": "cuda", "cpu": "", "mps": "mps", "tpu": "tpu"}
 """Targets -> the word of `Facts.mentions` that stands for each."""
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
 from detlint.facts.model import Site, plain
 from detlint.ir import ops as op
 from detlint.ir.places import Place, named
+from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+
+if TYPE_CHECKING:
+    from detlint.model.uses import Use
 
 
 def call_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
@@ -24,3 +31,19 @@ def point_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
     found = code.at(place, op.CALL) or code.at(place) or code.covering(*place[:2])
     around = plain(module.function_of(site).name)
     return Place(*found) if found is not None and named(found[0]).qualified == around else None
+
+
+def call_at(resolver: Resolver, meanings: Meanings, module: Module, site: Site) -> tuple[Meaning, Place] | None:
+    """The same, with what its file means."""
+    meaning = meanings.of(module)
+    place = call_of(resolver, module, site) if meaning is not None else None
+    return (meaning, place) if meaning is not None and place is not None else None
+
+
+def calls_among(resolver: Resolver, meanings: Meanings, uses: Iterable[Use]) -> Iterator[tuple[Meaning, Place]]:
+    """Those uses of a definition that call it, and whose places are known."""
+    for use in uses:
+        is_call = use.called and use.site >= 0
+        call = call_at(resolver, meanings, use.module, use.module.sites[use.site]) if is_call else None
+        if call is not None:
+            yield call

@@ -20,7 +20,7 @@ from detlint.model.escapes import Escapes
 from detlint.model.labels import is_label
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
-from detlint.model.places import call_of
+from detlint.model.places import call_at
 from detlint.model.resolve import Resolver
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, reads_any_name
@@ -175,9 +175,10 @@ class Sinks:
         self._resolver.opened.add(module.path)
         key = question, module.number, index
         if key not in self._known:
-            point, meaning = call_of(self._resolver, module, module.sites[index]), self.meanings.of(module)
+            call = call_at(self._resolver, self.meanings, module, module.sites[index])
             self._known[key] = otherwise
-            if point is not None and meaning is not None:
+            if call is not None:
+                meaning, point = call
                 self._known[key] = answer(point.function, point.at, meaning)
         return self._known[key]  # type: ignore[return-value]
 

@@ -130,7 +130,7 @@ class Values:
     Args:
         resolver: knows what they are anywhere.
         drawn: whether what a call of the catalog gives differs between runs: True or False, or the streams that it is drawn from.
-        open_: whether one of some streams isn't seeded at this point of the run.
+        unseeded: whether one of some streams isn't seeded at this point of the run.
         optional: the first file of those that the run has passed so far that has an option of a command line of a name.
     """
 
@@ -138,12 +138,12 @@ class Values:
         self,
         resolver: Resolver,
         drawn: Callable[[Result], bool | tuple[str, ...]],
-        open_: Callable[[tuple[str, ...]], bool],
+        unseeded: Callable[[tuple[str, ...]], bool],
         optional: Callable[[str], Module | None],
     ) -> None:
         self.resolver = resolver
         self.drawn = drawn
-        self.unseeded = open_
+        self.unseeded = unseeded
         self.optional = optional
         self.watch: Watch | None = None
         self.script = ""
