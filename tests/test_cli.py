@@ -255,7 +255,8 @@ def test_statistics(project: Project) -> None:
     result = detlint("--no-cache", "--statistics")
     assert result.exit_code == 1
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert rows == [["2", "DET403", "grid-sample", "error"], ["1", "DET402", "switchable-operator", "warning"]]
+    assert rows[:2] == [["2", "DET403", "grid-sample", "error"], ["1", "DET402", "switchable-operator", "warning"]]
+    assert [" ".join(row) for row in rows[2:]] == ["2 fixable with --fix --unsafe-fixes."]
 
 
 def test_statistics_of_nothing(project: Project) -> None:

@@ -231,7 +231,9 @@ def test_text_says_what_is_called_without_a_name(project: Project) -> None:
 def test_text_summary(project: Project) -> None:
     project(**{"a.py": SOURCE, "b.py": SOURCE.replace("warp", "bend"), "c.py": "x = 1\n"})
     text = output("text", "--select", "DET403")
-    assert text.splitlines()[-3:] == ["2  DET403  grid-sample  error", "", "Found 2 errors in 3 files."]
+    assert text.splitlines()[-4:] == [
+        "2  DET403  grid-sample  error", "", "Found 2 errors in 3 files.", "2 fixable with --fix --unsafe-fixes.",
+    ]  # fmt: skip
     assert output("text", "c.py") == "No problems found in 1 file.\n"
 
 
