@@ -146,6 +146,15 @@ class View:
         """A file's path from the project's root; as it is where it lies outside of it."""
         return shown(path, str(self.config.root.absolute()))
 
+    def rule_url(self, code: str) -> str | None:
+        """The address of a rule's page, as `docs-url` has it; None where that isn't set."""
+        base = self.config.settings.docs_url
+        if not base:
+            return None
+        if "://" not in base:
+            base = (self.config.root / base).absolute().as_uri()
+        return f"{base.rstrip('/')}/rules/{code}.html"
+
     def uri(self, path: str) -> str:
         """A file as a URI: from the repository's folder, absolute where it lies outside of it."""
         from urllib.parse import quote
