@@ -250,6 +250,20 @@ def test_no_show_notes_overrides_the_configuration(project: Project) -> None:
     assert "DET201" not in detlint("--no-cache", "--no-show-notes", "note.py").stdout
 
 
+def test_help_cuts_no_sentence() -> None:
+    told = detlint("--help").stdout
+    assert "..." not in told.partition("Commands:")[2]
+    assert "  compare " in told
+    assert "  diff " not in told, "the name that it had works, and is not shown"
+    assert detlint("diff", "--help").stdout.replace("diff", "compare") == detlint("compare", "--help").stdout
+
+
+def test_a_folder_without_files_is_told(project: Project) -> None:
+    project(**{"empty/notes.txt": "nothing\n"})
+    result = detlint("check", "--no-cache", "empty")
+    assert (result.exit_code, result.stdout[:18]) == (0, "No files to check:")
+
+
 def test_statistics(project: Project) -> None:
     project(**{**ALL, "more.py": ERROR.replace("warp", "again")})
     result = detlint("--no-cache", "--statistics")

@@ -141,6 +141,9 @@ def summary(view: View) -> Iterator[str]:
         if notes
         else ""
     )
+    if not report.files:
+        yield "No files to check: there is nothing here that detlint reads, or it is excluded or ignored by git (--show-settings)."
+        return
     if counted or (show_notes and notes):
         said = f"Found {' and '.join(counted) or 'no problems'} in {files}"
     else:
