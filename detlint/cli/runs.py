@@ -235,6 +235,18 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
 @click.option(
     "--trace/--no-trace", default=True, show_default=True, help="Trace two more runs where the losses differ."
 )
+@click.option(
+    "--resume-at",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Break it off after K iterations, start it again, and compare with a run that isn't broken off.",
+)
+@click.option(
+    "--resume-with",
+    metavar="ARGUMENTS",
+    default="",
+    help="With --resume-at: what the program gets besides, to go on from its checkpoint.",
+)
 @click.option("--twice", is_flag=True, help="Run each kernel twice within one run, instead of the program.")
 @click.option(
     "--output-format",
@@ -265,8 +277,11 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
     with _folder(options["keep"]) as folder:
         try:
             program = replace(_program(command, module, not options["as_is"]), seconds=options["timeout"])
-            if options["twice"]:
-                found: output.TriedTwice | output.Verified = output.twice(program, folder, options["iterations"])
+            found: output.Found
+            if options["resume_at"]:
+                found = output.resumed(program, folder, options)
+            elif options["twice"]:
+                found = output.twice(program, folder, options["iterations"])
             else:
                 found = output.verified(program, folder, options)
         except (NotStarted, re.error) as error:
