@@ -10,10 +10,10 @@ from typing import Any, Final, Protocol
 import click
 
 from detlint import visible
-from detlint.tracing import resume, text, twice_text, verification_text
+from detlint.tracing import against, resume, text, twice_text, verification_text
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict
-from detlint.tracing.verify import Verification, Verifier
+from detlint.tracing.verify import Verification
 
 ATOL: Final = 1e-3
 """What MindSpore's guide allows: numpy.allclose with atol=1e-3."""
@@ -82,10 +82,16 @@ class Verified:
 def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verified:
     """Run a program several times, as the options of `detlint verify` say."""
     given = options["atol"]
-    verifier = Verifier(
+    verifier = against.Against(
         program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", _tell
     )
+    if options["against"] is not None:
+        found = verifier.against(against.read(options["against"]), options["trace"])
+        return Verified(found, found.code(tolerant=given is not None))
     found = verifier.verify(options["runs"], options["trace"])
+    if options["record"] is not None and found.outcome == "equal":
+        against.record(verifier, found, options["record"])
+        _tell(f"kept in {options['record']}")
     return Verified(found, found.code(tolerant=given is not None))
 
 
