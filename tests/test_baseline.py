@@ -72,6 +72,35 @@ def test_the_file_can_be_read_and_compared(project: Project) -> None:
     assert baseline() == f"{FILE} is up to date: 3 findings in 2 files: 0 new, 0 gone.\n"
 
 
+PARTS = (
+    "ops.max(x)",
+    "ops.mean(x)",
+    "ops.sum(x)",
+    "nn.Dropout(0.5)",
+    "nn.Linear(2, 2)",
+    "F.grid_sample(x, g)",
+    "os.listdir(x)",
+)
+"""Several rules, each at one level or another by what is known: some of it is a note."""
+HEAD = """\
+import os
+import torch
+import torch.nn.functional as F
+from mindspore import ops
+from torch import nn
+"""
+
+
+@settings(max_examples=examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.sampled_from(PARTS), min_size=1, max_size=5), min_size=1, max_size=4), st.booleans())
+def test_nothing_is_left_right_after(project: Project, statements: list[list[str]], runs: bool) -> None:
+    body = "".join(f"    y = [{', '.join(parts)}]\n" for parts in statements)
+    start = "\n\nif __name__ == '__main__':\n    build(*map(float, os.sys.argv))\n" if runs else ""
+    project(**{"pyproject.toml": "", "a.py": f"{HEAD}\n\ndef build(x, g, rate):\n{body}    return y\n{start}"})
+    baseline()
+    assert check() == ""
+
+
 @settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(st.integers(0, len(TWICE.splitlines())), st.sampled_from(["", "# text", "    # text"]), max_size=9)
