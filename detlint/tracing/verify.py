@@ -171,7 +171,7 @@ class Verifier:
             return
         if result.trace.equal and any(codes):
             result.said = (
-                f"the runs failed while they were traced: {_last(folders[0].with_name('traced1') / 'output.txt')}"
+                f"the runs failed while they were traced: {last(folders[0].with_name('traced1') / 'output.txt')}"
             )
         elif result.trace.equal:
             result.said = (
@@ -240,11 +240,11 @@ class Verifier:
     def _unknown(self, result: Verification, why: str, run: int) -> Verification:
         result.outcome, result.why = "unknown", why
         output = self.folder / f"run{run}" / "output.txt"
-        result.said = _last(output)
+        result.said = last(output)
         return result
 
 
-def _last(output: Path) -> str:
+def last(output: Path) -> str:
     """The last lines of what a run printed."""
     text = output.read_bytes()[-_MOST_BYTES:].decode("utf-8", "replace")
     return "\n".join(text.splitlines()[-_TAIL:])
