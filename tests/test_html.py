@@ -194,7 +194,7 @@ def test_source_path_remedy_and_fix(project: Project) -> None:
     assert re.search(r"<ins>\+ .*torch\.manual_seed\(0\)</ins>", text)
     diff = detlint("check", "--isolated", "--no-cache", "--select", "DET104", "--diff").stdout
     added = {line[1:].strip() for line in diff.splitlines() if re.match(r"\+(?!\+\+)", line) and line[1:].strip()}
-    shown = {line.strip() for line in re.findall(r"<ins>\+ (.*?)</ins>", text)}
+    shown = {line.strip() for line in re.findall(r"<ins>\+ (.*?)</ins>", text) if line.strip()}
     assert added == {line.replace("&#x27;", "'") for line in shown}
 
 
