@@ -153,7 +153,10 @@ class _Trace(click.Command):
 @click.option("--steps", metavar="STEPS", help="Training steps to record, as in 0,1 or 0-3. [default: all]")
 @_LEVEL
 @click.option("--enforce", "enforced", is_flag=True, help="Trace it in the environment of `detlint run`.")
-def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool) -> None:
+@click.option("--values", is_flag=True, help="Record how large values are, too, for `detlint diff --rtol`.")
+def trace(
+    folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool, values: bool
+) -> None:
     """Run a program with a trace: digests of what each operator is given and gives, and the line that calls it.
 
     DIR gets a file for each process; `detlint diff` compares two.
@@ -166,7 +169,7 @@ def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | Non
         fail(f"{folder}: there is a trace already; name another folder, or remove this one")
     try:
         chosen = sorted(parse_steps(steps)) if steps is not None else None
-        watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level)  # type: ignore[arg-type]
+        watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level, values=values)  # type: ignore[arg-type]
         _program(command, module, enforced).become(watch)
     except (NotStarted, ValueError) as error:
         fail(str(error))
@@ -189,11 +192,34 @@ def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
     show_default=True,
     help="How to print what is found.",
 )
+@click.option(
+    "--rtol", type=click.FloatRange(min=0), help="Relative error that an operator may add. [default: by type]"
+)
+@click.option("--atol", type=click.FloatRange(min=0), help="Absolute error that it may add. [default: by type]")
+@click.option(
+    "--tolerance",
+    "tolerances",
+    multiple=True,
+    metavar="NAME[:TYPE]=RTOL[,ATOL]",
+    help="What one operator or function may add, or (`:TYPE`) what all may of a type.",
+)
+@click.option("--tolerant", is_flag=True, help="Compare within tolerances: by type where none is said.")
 @_TO
-def diff(left: Path, right: Path, output_format: str, output_file: Path | None) -> None:
+def diff(
+    left: Path,
+    right: Path,
+    output_format: str,
+    output_file: Path | None,
+    rtol: float | None,
+    atol: float | None,
+    tolerances: tuple[str, ...],
+    tolerant: bool,
+) -> None:
     """Compare the traces of two runs: the first operator that differs, its line, and why.
 
     LEFT and RIGHT are folders that `detlint trace` made, or dumps of msprobe (the folder with dump.json).
+
+    With tolerances, traces of two back ends are compared: what each operator adds to the error is ranked.
 
     Exit code: 0 equal, 1 different, 2 not comparable.
     """
@@ -203,8 +229,15 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
     from detlint.tracing.story import verdict
 
     try:
+        if tolerant or tolerances or rtol is not None or atol is not None:
+            from detlint.tracing import tolerant as within
+
+            chosen = within.Tolerances(rtol, atol, within.parsed(tolerances))
+            found = within.errors(left, right, chosen)
+            put(f"{output.of_errors(found, output_format)}\n", output_file)
+            sys.exit(int(not found.equal))
         told = verdict(compare_runs(left, right), left, right)
-    except (Unreadable, NotComparable) as error:
+    except (Unreadable, NotComparable, ValueError) as error:
         fail(str(error))
     put(f"{output.of_traces(told, output_format)}\n", output_file)
     sys.exit(int(not told.equal))

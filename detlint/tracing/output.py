@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import click
 
 from detlint import visible
-from detlint.tracing import against, resume, text, twice_text, verification_text
+from detlint.tracing import against, resume, text, tolerant, twice_text, verification_text
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict
 from detlint.tracing.verify import Verification
@@ -34,6 +34,17 @@ def of_traces(told: Verdict, form: str) -> str:
 
         return html.page(told, None)
     return visible.lines(text.lines(told))
+
+
+def of_errors(found: tolerant.Errors, form: str) -> str:
+    """The comparison of two traces within tolerances.
+
+    Raises:
+        ValueError: there is none in this format.
+    """
+    if form not in ("text", "json"):
+        raise ValueError(f"--output-format {form}: within tolerances there are text and json")
+    return _json(found) if form == "json" else visible.lines(tolerant.lines(found))
 
 
 class Found(Protocol):

@@ -38,6 +38,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[int] | None = None
     level: Level = "kernel"
     digest: Where = "auto"
+    values: bool = False
     losses: str = ""
     iterations: int = 0
     expected: str = ""
@@ -69,4 +70,4 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     def settings(self) -> Settings:
         """What to trace."""
         steps = None if self.steps is None else frozenset(self.steps)
-        return Settings(Path(self.trace), steps, self.level, self.digest)
+        return Settings(Path(self.trace), steps, self.level, self.digest, self.values)
