@@ -280,6 +280,11 @@ def diff(
     default="",
     help="With --resume-at: what the program gets besides, to go on from its checkpoint.",
 )
+@click.option(
+    "--batch-invariant",
+    is_flag=True,
+    help="Compute samples alone and in another order, and name the first operator whose rows depend on the batch.",
+)
 @click.option("--twice", is_flag=True, help="Run each kernel twice within one run, instead of the program.")
 @click.option(
     "--output-format",
@@ -325,6 +330,8 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
             found: output.Found
             if options["resume_at"]:
                 found = output.resumed(program, folder, options)
+            elif options["batch_invariant"]:
+                found = output.batch_invariant(program, folder, options["iterations"])
             elif options["twice"]:
                 found = output.twice(program, folder, options["iterations"])
             else:
@@ -355,7 +362,7 @@ def _clear(keep: Path | None, record: Path | None, overwrite: bool) -> None:
 
 
 _KEPT = re.compile(
-    r"(run|trace|traced)\d+|run-(whole|resumed)|whole|resumed|stopped|kept|(kept|trace1)-output|twice|output\.txt"
+    r"(run|trace|traced)\d+|run-(whole|resumed)|whole|resumed|stopped|kept|(kept|trace1)-output|twice|batches|output\.txt"
 )
 """What the runs of `detlint verify` are kept in."""
 

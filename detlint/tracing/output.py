@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import click
 
 from detlint import visible
-from detlint.tracing import against, resume, text, tolerant, twice_text, verification_text
+from detlint.tracing import against, batches_text, resume, text, tolerant, twice_text, verification_text
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict
 from detlint.tracing.verify import Verification
@@ -131,6 +131,33 @@ class TriedTwice:
 def twice(program: Program, folder: Path, iterations: int) -> TriedTwice:
     """Run a program with each kernel called twice."""
     return TriedTwice(twice_text.run(program, folder, iterations))
+
+
+@dataclass(frozen=True)
+class TriedBatches:
+    """The outcome of computing samples alone and in another order."""
+
+    found: batches_text.Tried
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return self.found.code
+
+    def text(self, form: str) -> str:
+        """It in a format; SARIF has no form for it."""
+        return _json(self.found) if form == "json" else visible.lines(batches_text.lines(self.found))
+
+    def html(self) -> str:
+        """It as a page."""
+        from detlint.tracing import html
+
+        return html.plain("Rows that depend on the batch", click.unstyle(self.text("text")))
+
+
+def batch_invariant(program: Program, folder: Path, calls: int) -> TriedBatches:
+    """Run a program with what its models are given computed in other batches, too."""
+    return TriedBatches(batches_text.run(program, folder, calls))
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         expected: the folder with the losses of an earlier run: this one ends at the first that differs. Empty for none.
         resuming: what this run is of those that tell whether a program goes on as it should; empty: none of them.
         at: the iteration before which a run that is to be resumed ends, and at whose loss the whole run's state is noted.
+        batches: the folder that gets the operators whose rows depend on the batch; empty: they aren't looked for.
         twice: the file that gets the kernels which don't repeat; empty: they aren't tried.
     """
 
@@ -43,6 +44,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int = 0
     expected: str = ""
     twice: str = ""
+    batches: str = ""
     resuming: Literal["", "stopped", "resumed", "whole"] = ""
     at: int = 0
 
