@@ -24,12 +24,12 @@ def _handled(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     return [name.strip() for name in value.split(",") if name.strip()]
 
 
-_MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
 
 
 @main.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
-@_MODULE
+@MODULE
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of every stream. [default: 1234]")
 @click.option(
     "--profile",
@@ -116,7 +116,7 @@ def _enforced(
     return enforced(config.settings), os.path.abspath(config.source) if config.source is not None else ""
 
 
-_PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """What stands behind a script's name is the script's."""
 
 _LEVEL = click.option(
@@ -127,7 +127,7 @@ _LEVEL = click.option(
     help="What is recorded: calls of modules, of public functions, or every kernel.",
 )
 
-_TO = click.option(
+TO = click.option(
     "-o",
     "--output-file",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -146,10 +146,10 @@ class _Trace(click.Command):
         return super().parse_args(ctx, [*args[1:end], *args[:1], *args[end:]])
 
 
-@main.command(cls=_Trace, context_settings=_PROGRAM)
+@main.command(cls=_Trace, context_settings=PROGRAM)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
-@_MODULE
+@MODULE
 @click.option("--steps", metavar="STEPS", help="Training steps to record, as in 0,1 or 0-3. [default: all]")
 @_LEVEL
 @click.option("--enforce", "enforced", is_flag=True, help="Trace it in the environment of `detlint run`.")
@@ -170,12 +170,12 @@ def trace(
     try:
         chosen = sorted(parse_steps(steps)) if steps is not None else None
         watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level, values=values)  # type: ignore[arg-type]
-        _program(command, module, enforced).become(watch)
+        program_of(command, module, enforced).become(watch)
     except (NotStarted, ValueError) as error:
         fail(str(error))
 
 
-def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
+def program_of(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
     """What is to be run; enforced as the configuration says."""
     from detlint.tracing.start import Program
 
@@ -204,7 +204,7 @@ def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
     help="What one operator or function may add, or (`:TYPE`) what all may of a type.",
 )
 @click.option("--tolerant", is_flag=True, help="Compare within tolerances: by type where none is said.")
-@_TO
+@TO
 def diff(
     left: Path,
     right: Path,
@@ -243,9 +243,9 @@ def diff(
     sys.exit(int(not told.equal))
 
 
-@main.command(context_settings=_PROGRAM)
+@main.command(context_settings=PROGRAM)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
-@_MODULE
+@MODULE
 @click.option("--runs", type=click.IntRange(min=2), default=2, show_default=True, help="How often to run it.")
 @click.option(
     "--iterations",
@@ -293,7 +293,7 @@ def diff(
     show_default=True,
     help="How to print what is found.",
 )
-@_TO
+@TO
 @click.option(
     "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with both curves there, too."
 )
@@ -324,9 +324,9 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
     from detlint.tracing.start import TimedOut
 
     _clear(options["keep"], options["record"], options["overwrite"])
-    with _folder(options["keep"]) as folder:
+    with folder_for(options["keep"]) as folder:
         try:
-            program = replace(_program(command, module, not options["as_is"]), seconds=options["timeout"])
+            program = replace(program_of(command, module, not options["as_is"]), seconds=options["timeout"])
             found: output.Found
             if options["resume_at"]:
                 found = output.resumed(program, folder, options)
@@ -368,7 +368,7 @@ _KEPT = re.compile(
 
 
 @contextlib.contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
+def folder_for(keep: Path | None) -> Iterator[Path]:
     """A folder that stays, or one for the time being."""
     import tempfile
 

@@ -15,6 +15,10 @@ from detlint.tracing.watch import Watch
 def attach() -> None:
     """Watch this process as the run's plan says, as soon as it imports a framework."""
     watch = Watch.read()
+    if watch.basis:
+        from detlint.tracing import basis
+
+        basis.begin(watch)
     if watch.losses:
         _watch_losses(watch)
     if watch.resuming:

@@ -94,7 +94,7 @@ def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verifie
     """Run a program several times, as the options of `detlint verify` say."""
     given = options["atol"]
     verifier = against.Against(
-        program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", _tell
+        program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", say
     )
     if options["against"] is not None:
         found = verifier.against(against.read(options["against"]), options["trace"])
@@ -102,7 +102,7 @@ def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verifie
     found = verifier.verify(options["runs"], options["trace"])
     if options["record"] is not None and found.outcome == "equal":
         against.record(verifier, found, options["record"])
-        _tell(f"kept in {options['record']}")
+        say(f"kept in {options['record']}")
     return Verified(found, found.code(tolerant=given is not None))
 
 
@@ -185,10 +185,11 @@ class Went:
 def resumed(program: Program, folder: Path, options: dict[str, Any]) -> Went:
     """Break a program off and start it again, as the options of `detlint verify` say."""
     again, at, iterations = options["resume_with"], options["resume_at"], max(options["iterations"], 1)
-    return Went(resume.resumed(program, folder, at, iterations, again, _tell))
+    return Went(resume.resumed(program, folder, at, iterations, again, say))
 
 
-def _tell(said: str) -> None:
+def say(said: str) -> None:
+    """Tell what is going on."""
     click.echo(f"detlint verify: {visible.visible(said)}", err=True)
 
 

@@ -30,6 +30,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         resuming: what this run is of those that tell whether a program goes on as it should; empty: none of them.
         at: the iteration before which a run that is to be resumed ends, and at whose loss the whole run's state is noted.
         batches: the folder that gets the operators whose rows depend on the batch; empty: they aren't looked for.
+        basis: the folder that gets what the run rests on; empty for none.
         twice: the file that gets the kernels which don't repeat; empty: they aren't tried.
     """
 
@@ -45,6 +46,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     expected: str = ""
     twice: str = ""
     batches: str = ""
+    basis: str = ""
     resuming: Literal["", "stopped", "resumed", "whole"] = ""
     at: int = 0
 
