@@ -15,6 +15,10 @@ from detlint.tracing.watch import Watch
 def attach() -> None:
     """Watch this process as the run's plan says, as soon as it imports a framework."""
     watch = Watch.read()
+    if watch.basis:
+        from detlint.tracing import basis
+
+        basis.begin(watch)
     if watch.losses:
         _watch_losses(watch)
     if watch.resuming:
@@ -24,6 +28,8 @@ def attach() -> None:
         when_imported("torch", _guarded(resumption.of_torch))
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
+    if watch.batches:
+        when_imported("torch", _guarded(lambda _: _try_batches(watch)))
     if watch.trace:
         for framework in frameworks.TRACED:
             when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch)))
@@ -53,6 +59,12 @@ def _trace(framework: str, watch: Watch) -> None:
 
 def _try_twice(watch: Watch) -> None:
     from detlint.tracing.twice import begin
+
+    begin(watch)
+
+
+def _try_batches(watch: Watch) -> None:
+    from detlint.tracing.batches import begin
 
     begin(watch)
 

@@ -83,12 +83,12 @@ def compare(left: Path, right: Path) -> Comparison:
     """
     one, other = Trace.open(left), Trace.open(right)
     found = Comparison(one, other)
-    names = _Names(one, other)
+    names = Items(one, other)
     seen: set[Hashable] = set()
     counts, alone = [0, 0], [0, 0]
     reached: tuple[bool, int] | None = None
     """Of the run that lacks the first call: which it is, and how many rows it had until then."""
-    for ours, theirs in align(Keyed(_items(one, names, 0)), Keyed(_items(other, names, 1))):
+    for ours, theirs in align(Keyed(items(one, names, 0)), Keyed(items(other, names, 1))):
         counts[0] += ours is not None
         counts[1] += theirs is not None
         if ours is None or theirs is None:
@@ -125,14 +125,14 @@ def _is_origin(item: _Item, first: Difference, level: str) -> bool:
     return level == "kernel" or item.step == first.call.step
 
 
-def _items(trace: Trace, names: _Names, side: int) -> Iterator[tuple[Hashable, _Item]]:
+def items(trace: Trace, names: Items, side: int) -> Iterator[tuple[Hashable, _Item]]:
     collectives = 0
     for number, row in enumerate(trace.rows()):
         yield names.key(row, side), _Item(number, row, collectives, trace.step)
         collectives += bool(row.flags & SHARED)
 
 
-class _Names:
+class Items:
     """What the numbers of two traces stand for, so that rows can be compared by number."""
 
     def __init__(self, left: Trace, right: Trace) -> None:
@@ -226,7 +226,7 @@ class _Names:
         return self._ids.setdefault(key, len(self._ids))
 
 
-def _difference(names: _Names, parts: list[Part], left: _Item, right: _Item) -> Difference:
+def _difference(names: Items, parts: list[Part], left: _Item, right: _Item) -> Difference:
     one, other = names.traces
     return Difference(
         tuple(parts),

@@ -112,6 +112,21 @@ class Rank(msgspec.Struct, tag=6, array_like=True, frozen=True):
     world: int
 
 
+class Values(msgspec.Struct, tag=8, array_like=True, frozen=True):
+    """How large the values of a row are that follows, so that they can be compared within a tolerance.
+
+    Attributes:
+        row: its number.
+        inputs: of each input that no row made; empty for the others.
+        outputs: of each output. A sketch: length, how many values are no finite numbers, products. From msprobe: maximum,
+            minimum, mean, length.
+    """
+
+    row: int
+    inputs: list[list[float]]
+    outputs: list[list[float]]
+
+
 class End(msgspec.Struct, tag=7, array_like=True, frozen=True):
     """The trace was closed. `error` is the exception that ended the run, if one did."""
 
@@ -129,4 +144,4 @@ DRAWS: Final = 8
 """A row whose operator draws random numbers from a state that the framework doesn't tell, or not all of it."""
 BRINGS: Final = 16
 """A row whose outputs come from outside of the trace: a dataset's next batch, a file, a function of Python's."""
-Record = Text | Site | Kind | Row | Step | Rank | End
+Record = Text | Site | Kind | Row | Step | Rank | End | Values

@@ -27,7 +27,7 @@ class TorchTrace(Session):
 
     def _begin(self, writer: Writer) -> Tracer:
         where = {"auto": None, "host": False, "device": True}[self.settings.digest]
-        tracer = Tracer(writer, Modules(), where)
+        tracer = Tracer(writer, Modules(), where, self.settings.values)
         self._enter(tracer)
         return tracer
 

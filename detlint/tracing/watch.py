@@ -29,6 +29,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         expected: the folder with the losses of an earlier run: this one ends at the first that differs. Empty for none.
         resuming: what this run is of those that tell whether a program goes on as it should; empty: none of them.
         at: the iteration before which a run that is to be resumed ends, and at whose loss the whole run's state is noted.
+        batches: the folder that gets the operators whose rows depend on the batch; empty: they aren't looked for.
+        basis: the folder that gets what the run rests on; empty for none.
         twice: the file that gets the kernels which don't repeat; empty: they aren't tried.
     """
 
@@ -38,10 +40,13 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     steps: list[int] | None = None
     level: Level = "kernel"
     digest: Where = "auto"
+    values: bool = False
     losses: str = ""
     iterations: int = 0
     expected: str = ""
     twice: str = ""
+    batches: str = ""
+    basis: str = ""
     resuming: Literal["", "stopped", "resumed", "whole"] = ""
     at: int = 0
 
@@ -69,4 +74,4 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     def settings(self) -> Settings:
         """What to trace."""
         steps = None if self.steps is None else frozenset(self.steps)
-        return Settings(Path(self.trace), steps, self.level, self.digest)
+        return Settings(Path(self.trace), steps, self.level, self.digest, self.values)
