@@ -76,5 +76,8 @@ def test_what_does_not_repeat_gets_none(tmp_path: Path) -> None:
     done = shell("certify", "--as-is", "-o", "certificate.json", "train.py", cwd=tmp_path)
     assert done.returncode == 1
     assert "doesn't repeat" in done.stderr
+    written(tmp_path, "from detlint.runtime import log\nlog(loss=1)\n")
+    done = shell("certify", "--as-is", "--output-format", "json", "train.py", cwd=tmp_path)
+    assert {*json.loads(done.stdout)["sections"]["code"]} == {"train.py: <module>"}
     assert not (tmp_path / "certificate.json").exists()
     assert shell("certify", "--check", "certificate.json", cwd=tmp_path).returncode == 2

@@ -93,12 +93,14 @@ class _Seen:
 
     def write(self) -> None:
         self.open = False
+        main = sys.modules["__main__"]  # which has no file any more, once it has run
         files = {getattr(module, "__file__", None) for module in [*sys.modules.values()]}
+        files |= {sys.argv[0], getattr(getattr(main, "__spec__", None), "origin", None)}
         sources = sorted(
             file for file in files if file and file.endswith(".py") and os.path.abspath(file).startswith(self.root)
         )
         sources = [file for file in sources if os.path.isfile(file) and "site-packages" not in Path(file).parts]
-        basis = Basis([*self.seeds.items()], [os.path.abspath(file) for file in sources], [*self.read])
+        basis = Basis([*self.seeds.items()], [*dict.fromkeys(map(os.path.abspath, sources))], [*self.read])
         Path(self.watch.basis, f"{self.watch.name}{SUFFIX}").write_bytes(msgspec.json.encode(basis))
 
 
