@@ -1,4 +1,4 @@
-"""`detlint diff` within tolerances: what each operator adds to the error, of traces and of msprobe's dumps."""
+"""`detlint compare` within tolerances: what each operator adds to the error, of traces and of msprobe's dumps."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_traces_without_values_are_not_compared(tmp_path: Path) -> None:
 
 
 def compared(left: Path, right: Path, *options: str, code: int = 0) -> dict[str, Any]:
-    """What `detlint diff` says, as JSON."""
+    """What `detlint compare` says, as JSON."""
     result = detlint("diff", left, right, "--output-format", "json", *options)
     assert result.exit_code == code, result.stdout + result.stderr
     told: dict[str, Any] = json.loads(result.stdout)

@@ -28,6 +28,7 @@ def __getattr__(name):
 
 {}
 """
+REST = ", 0 documented, 0 switch, 0 signature\n"
 METADATA = "Metadata-Version: 2.1\nName: jax\nVersion: 0.10.2\n"
 
 
@@ -57,14 +58,14 @@ def test_the_page_about_the_guides_is_up_to_date() -> None:
 
 def test_a_library_that_is_as_the_catalog_has_it(tmp_path: Path) -> None:
     result = tool("freshness.py", "jax", path=library(tmp_path))
-    assert (result.returncode, result.stdout) == (0, "jax 0.10.2: 0 new, 0 gone\n"), result.stderr
+    assert (result.returncode, result.stdout) == (0, f"jax 0.10.2: 0 new, 0 gone{REST}"), result.stderr
 
 
 def test_what_is_new_in_a_library(tmp_path: Path) -> None:
     new = "def random_walk(key):\n    pass\n\n\ndef _random(key):\n    pass\n\n\ndef normal(key):\n    pass\n"
     result = tool("freshness.py", "jax", path=library(tmp_path, random=JAX.format(new)))
     assert result.returncode == 1
-    assert result.stdout == "jax 0.10.2: new: jax.random.random_walk\njax 0.10.2: 1 new, 0 gone\n"
+    assert result.stdout == f"jax 0.10.2: new: jax.random.random_walk\njax 0.10.2: 1 new, 0 gone{REST}"
 
 
 def test_what_is_gone_from_a_library(tmp_path: Path) -> None:
@@ -73,6 +74,15 @@ def test_what_is_gone_from_a_library(tmp_path: Path) -> None:
     assert "jax 0.10.2: gone: jax.random.PRNGKey\n" in result.stdout
     assert "jax.random.normal" not in result.stdout
     assert "gone: jax.grad" not in result.stdout
+
+
+def test_what_is_read_and_taken_otherwise_in_a_library(tmp_path: Path) -> None:
+    drawing = JAX.format("def PRNGKey(number, seed, *, impl=None):\n    pass\n")
+    root = library(tmp_path, "import os\n\nEXACT = os.environ.get('JAX_ALWAYS_DETERMINISTIC')", drawing)
+    result = tool("freshness.py", "jax", path=root)
+    assert result.returncode == 1
+    assert "jax 0.10.2: switch: JAX_ALWAYS_DETERMINISTIC\n" in result.stdout
+    assert "jax 0.10.2: signature: jax.random.PRNGKey: seed is not its parameter 1\n" in result.stdout
 
 
 def test_a_library_that_the_tool_does_not_know() -> None:

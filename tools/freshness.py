@@ -4,7 +4,8 @@
 
 Without names, all of `LIBRARIES` that can be imported are compared. A public function or class counts as new when its name
 says that it draws, or it takes a seed, and neither the catalog nor the coverage data (tests/data/coverage) knows it. A name of
-the catalog counts as gone when its entry holds for the installed version and the library doesn't have it.
+the catalog counts as gone when its entry holds for the installed version and the library doesn't have it. `drift.py` says what else is
+compared: lists in docstrings, settings and variables, signatures.
 
 Exit code: 0 nothing new or gone, 1 something is, 2 a library can't be imported or is not known here.
 """
@@ -20,9 +21,11 @@ import re
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from drift import Lists, documented, signatures, switches
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -54,14 +57,27 @@ class Library(NamedTuple):
     before: tuple[str, ...] = ()
     """What has to be imported before some members are there."""
     elsewhere: tuple[str, ...] = ()
-    """The beginnings of names that another package puts into it, or that only old releases have."""
+    """The beginnings of what isn't told: names that another package puts into it, or that only other releases have."""
+    settings: tuple[str, ...] = ()
+    """The modules whose variables are settings."""
+    lists: Lists | None = None
+    """Where it documents what its deterministic switch does."""
 
 
 LIBRARIES: Final = {
     "torch": Library(
         "torch",
         ("torch", "torch.cuda", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.random", "torch.Tensor", "torch.utils.data"),
-        False, elsewhere=("torch.npu.", "torch.nn.Module.npu"),
+        False, elsewhere=(
+            "torch.npu.", "torch.nn.Module.npu", "torch.export.export_for_training", "torch.onnx._export", "torch.onnx.dynamo_export",
+            "torch.utils.tensorboard.", "TORCHINDUCTOR_WRITE_ARE_DETERMINISTIC_ALGORITHMS_ENABLED",
+            "torch.utils.data.DataLoader: it has no parameter worker_method",
+        ),
+        settings=("torch._dynamo.config", "torch._functorch.config", "torch._inductor.config", "torch.utils.deterministic"),
+        lists=Lists(
+            "torch.use_deterministic_algorithms", (("will act deterministically", "b"), ("will throw a", "a")),
+            ("torch.nn.ReflectionPad2d", "torch.cumsum"),
+        ),
     ),
     "torchvision": Library(
         "torchvision", ("torchvision.transforms", "torchvision.transforms.v2", "torchvision.ops", "torchvision.datasets"), False
@@ -74,19 +90,36 @@ LIBRARIES: Final = {
             "mindspore.mint.nn.functional", "mindspore.nn", "mindspore.numpy", "mindspore.ops", "mindspore.Tensor",
         ),
         False,
+        elsewhere=(  # one condition asks for what several functions call otherwise
+            "mindspore.numpy.sum: it has no parameter input",
+            "mindspore.ops.reduce_sum: it has no parameter input",
+        ),
     ),
     "sklearn": Library(
         "scikit-learn", ("sklearn.*",), True,
         ("sklearn.experimental.enable_halving_search_cv", "sklearn.experimental.enable_iterative_imputer"),
+        ("SKLEARN_",),
     ),
-    "scipy": Library("scipy", ("scipy.*",), True),
+    "scipy": Library("scipy", ("scipy.*",), True, elsewhere=("scipy.stats.MonteCarloMethod: it has no parameter random_state",)),
     "numpy": Library("numpy", ("numpy.random",), True),
     "keras": Library("keras", ("keras.initializers", "keras.layers", "keras.random", "keras.utils"), True),
     "tensorflow": Library(
         "tensorflow", ("tensorflow.image", "tensorflow.nn", "tensorflow.random"), True,
         elsewhere=("tensorflow.contrib.", "tensorflow.layers."),
     ),
-    "jax": Library("jax", ("jax.random",), False),
+    "jax": Library("jax", ("jax.random",), False, elsewhere=("jax.experimental.pallas.",)),
+    "gymnasium": Library(
+        "gymnasium", ("gymnasium.spaces", "gymnasium.vector", "gymnasium.wrappers"), True,
+        elsewhere=("gymnasium.Env.", "gymnasium.spaces.Space", "gymnasium.wrappers.AddWhiteNoise"),  # of vectors; a base; only shown
+    ),
+    "transformers": Library(
+        "transformers", ("transformers.trainer_utils",), False, elsewhere=(
+            "transformers.AutoModelForVision2Seq.", "transformers.AutoModelWithLMHead.", "transformers.PreTrainedModel.generate",
+        ),
+    ),
+    "torch_geometric": Library(
+        "torch-geometric", ("torch_geometric.loader", "torch_geometric.transforms", "torch_geometric.utils"), False
+    ),
     "paddle": Library("paddlepaddle", ("paddle", "paddle.nn", "paddle.nn.functional", "paddle.vision.transforms"), False),
 }  # fmt: skip
 
@@ -114,15 +147,31 @@ def main(arguments: list[str]) -> int:
             importlib.import_module(module)
         version = installed(name, library.package)
         new = sorted(unknown_of(library, {*names_of(catalog, name), *(n for n in covered if in_library(n, name))}))
-        gone = sorted(
-            n for n in vanished(catalog, name, library.package, version) if not n.startswith(library.elsewhere)
-        )
-        for kind, found in (("new", new), ("gone", gone)):
+        gone = sorted(vanished(catalog, name, library.package, version))
+        told = {"new": new, "gone": gone, **drifted(catalog, name, library, version, covered)}
+        told = {kind: [api for api in found if not api.startswith(library.elsewhere)] for kind, found in told.items()}
+        for kind, found in told.items():
             different += len(found)
             for api in found:
                 print(f"{name} {version}: {kind}: {api}")
-        print(f"{name} {version}: {len(new)} new, {len(gone)} gone")
+        print(f"{name} {version}: {', '.join(f'{len(found)} {kind}' for kind, found in told.items())}")
     return 1 if different else 0
+
+
+def drifted(catalog: Catalog, name: str, library: Library, version: str, covered: set[str]) -> dict[str, list[str]]:
+    """What a library documents, reads and takes in another way than the catalog says, by kind."""
+    variables = {name for entry in catalog.entries if entry.kind == "environment" for name in entry.names}
+    known = {*names_of(catalog, name), *covered, *variables}
+    packages = [Path(place) for place in importlib.import_module(name).__path__]
+    modules = [module for each in library.settings if (module := resolve(each)) is not None]
+    signed = sorted(each for each, _ in catalog.signatures.items() if in_library(each, name))
+    current = partial(holds, package=library.package, version=version)
+    lists = documented(library.lists, catalog, resolve, current) if library.lists is not None else ()
+    return {
+        "documented": [told for told in lists if told.partition(":")[0] not in covered],
+        "switch": [*switches(packages[0], modules, known.__contains__)],
+        "signature": [*signatures(catalog, signed, resolve)],
+    }
 
 
 def installed(name: str, package: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import re
 import sys
@@ -153,13 +154,13 @@ class _Trace(click.Command):
 @click.option("--steps", metavar="STEPS", help="Training steps to record, as in 0,1 or 0-3. [default: all]")
 @_LEVEL
 @click.option("--enforce", "enforced", is_flag=True, help="Trace it in the environment of `detlint run`.")
-@click.option("--values", is_flag=True, help="Record how large values are, too, for `detlint diff --rtol`.")
+@click.option("--values", is_flag=True, help="Record how large values are, too, for `detlint compare --rtol`.")
 def trace(
     folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool, values: bool
 ) -> None:
     """Run a program with a trace: digests of what each operator is given and gives, and the line that calls it.
 
-    DIR gets a file for each process; `detlint diff` compares two.
+    DIR gets a file for each process; `detlint compare` compares two.
     """
     from detlint.runtime.launch import NotStarted
     from detlint.tracing.settings import parse_steps
@@ -205,7 +206,7 @@ def program_of(command: tuple[str, ...], module: bool, enforced: bool) -> Progra
 )
 @click.option("--tolerant", is_flag=True, help="Compare within tolerances: by type where none is said.")
 @TO
-def diff(
+def compare(
     left: Path,
     right: Path,
     output_format: str,
@@ -241,6 +242,12 @@ def diff(
         fail(str(error))
     put(f"{output.of_traces(told, output_format)}\n", output_file)
     sys.exit(int(not told.equal))
+
+
+_BEFORE = copy.copy(compare)
+"""The command under the name that it had, which is too much like `--diff`."""
+_BEFORE.name, _BEFORE.hidden = "diff", True
+main.add_command(_BEFORE)
 
 
 @main.command(context_settings=PROGRAM)

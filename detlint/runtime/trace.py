@@ -21,7 +21,7 @@ def trace(
 ) -> Session:
     """Trace PyTorch, MindSpore or TensorFlow within a block: `with trace("runA", steps=range(2)): train()`.
 
-    Two folders are compared with `detlint diff runA runB`. Step 0 begins with the block; a step ends as an optimizer has
+    Two folders are compared with `detlint compare runA runB`. Step 0 begins with the block; a step ends as an optimizer has
     stepped, or where the program says so: `with trace("runA") as t: ...; t.step()`.
 
     Args:
@@ -32,7 +32,7 @@ def trace(
             sums of integers on the CPU, too. MindSpore's and TensorFlow's are always made on the host.
         framework: the one to trace; None: the first of PyTorch, MindSpore and TensorFlow that is imported.
 
-        values: whether it is recorded, too, how large values are, for `detlint diff --rtol`. PyTorch's only.
+        values: whether it is recorded, too, how large values are, for `detlint compare --rtol`. PyTorch's only.
 
     Raises:
         detlint.tracing.writer.Occupied: on entering, if the folder has a trace already.
