@@ -102,7 +102,7 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
     if value.kind != other.kind:
         return _made("data", f"it is given {_a(value)} in one run and {_a(other)} in the other", left, found)
     maker = call_at(found.left.path, value.producer)
-    if maker is None and (giver := _giver(found, value)) is not None:
+    if (giver := _giver(found, value)) is not None:
         said = f"it got the same and gave something else, by a kernel that goes past {_dispatcher(found)}"
         return _made("kernel", said, giver, found)
     if maker is None:

@@ -83,7 +83,7 @@ class Row(msgspec.Struct, tag=4, array_like=True):
         random: the digest of the state of the random numbers that it draws from, before it draws; UNREAD if it draws none.
         inputs: kind, digest and producer of each tensor, one after the other. The producer is the row that wrote it last.
         outputs: kind and digest of each.
-        flags: SHARED, VIEW, FAILED, DRAWS, BRINGS.
+        flags: SHARED, VIEW, FAILED, DRAWS, BRINGS, AIM.
     """
 
     op: int
@@ -129,4 +129,6 @@ DRAWS: Final = 8
 """A row whose operator draws random numbers from a state that the framework doesn't tell, or not all of it."""
 BRINGS: Final = 16
 """A row whose outputs come from outside of the trace: a dataset's next batch, a file, a function of Python's."""
+AIM: Final = 32
+"""A row of what a run is for: a loss from which gradients are computed, or the parameters as an optimizer has left them."""
 Record = Text | Site | Kind | Row | Step | Rank | End

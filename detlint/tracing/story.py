@@ -104,6 +104,8 @@ class Verdict(msgspec.Struct, kw_only=True):
     level: Level
     story: Story | None
     processes: list[Ranked]
+    apart: list[str] = []
+    """Calls that differ though no loss is made of them."""
     warnings: list[str]
     notes: list[str]
 
@@ -119,6 +121,7 @@ def verdict(runs: Runs, left: Path, right: Path) -> Verdict:
         level=header.level,  # type: ignore[arg-type]
         story=_story(first) if first is not None else None,
         processes=[_ranked(process) for process in runs.processes],
+        apart=[*dict.fromkeys(_apart(call) for process in runs.processes for call in process.comparison.apart)],
         warnings=runs.warnings,
         notes=runs.notes,
     )
@@ -203,6 +206,10 @@ def _input(path: Path, value: Value, differs: bool) -> Input:
 
 def _origin(call: Call) -> str:
     return f"{call.op} ({_short(call)})" if call.stack else call.op
+
+
+def _apart(call: Call) -> str:
+    return f"`{call.api or call.op}`" + (f" ({_short(call)})" if call.stack else "")
 
 
 def _short(call: Call) -> str:

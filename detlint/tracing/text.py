@@ -13,6 +13,7 @@ from detlint.visible import visible
 
 _LABEL = 8
 _FORWARD = 2
+_APART = 4
 """Lines of a forward pass that are shown where another line is to blame: of a function's own `forward`, and what calls it."""
 
 
@@ -30,6 +31,10 @@ def lines(told: Verdict) -> Iterator[str]:
             if not process.equal and len(told.processes) > 1
             else ""
         )
+    if told.apart:
+        calls = ", ".join(visible(call) for call in told.apart[:_APART])
+        more = f" and {len(told.apart) - _APART} more" if len(told.apart) > _APART else ""
+        yield f"{click.style('apart', fg='cyan', bold=True)}: no loss is made of {calls}{more}, which differ, too"
     for said in told.warnings:
         yield f"{click.style('warning', fg='yellow', bold=True)}: the runs differ in {visible(said)}"
     for said in told.notes:

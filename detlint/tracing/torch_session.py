@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -11,7 +12,8 @@ from detlint.tracing.functions import follow_functions
 from detlint.tracing.modes import Filled, Functions, Kernels, Names, follow_backward
 from detlint.tracing.modules import Modules
 from detlint.tracing.session import Session
-from detlint.tracing.tracer import Tracer
+from detlint.tracing.tracer import Tracer, tensors_of
+from detlint.tracing.wrapping import wrap
 from detlint.tracing.writer import Writer
 
 _COMPILED: Final = (
@@ -46,12 +48,16 @@ class TorchTrace(Session):
             stack.callback(follow_functions(tracer))
             stack.enter_context(Names(tracer))
             stack.enter_context(Kernels(tracer))
-        stack.callback(register_optimizer_step_post_hook(self._stepped).remove)
+            wrap(stack, torch.autograd, "backward", partial(_from_loss, tracer))
+        stack.callback(register_optimizer_step_post_hook(partial(self._stepped, tracer)).remove)
         compile_ = torch.compile
         torch.compile = self._compiling(compile_)
         stack.callback(setattr, torch, "compile", compile_)
 
-    def _stepped(self, *_: Any) -> None:
+    def _stepped(self, tracer: Tracer, optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        if tracer.recording and self.level == "kernel":
+            parameters = (value for group in optimizer.param_groups for value in group["params"])
+            tracer.aim("parameters", parameters, read=False)
         self.step()
 
     def _compiling(self, compile_: Any) -> Any:
@@ -74,6 +80,13 @@ class TorchTrace(Session):
             "threads": torch.get_num_threads(),
             "flags": _flags(),
         }
+
+
+def _from_loss(tracer: Tracer, own: Any, tensors: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """Have a row written of what a backward pass begins with."""
+    if tracer.recording:
+        tracer.aim("loss", tensors_of(tensors), read=True)
+    return own(tensors, *args, **kwargs)
 
 
 def _follow_modules(tracer: Tracer) -> Any:

@@ -12,7 +12,7 @@ from detlint.tracing import digests
 from detlint.tracing.modules import Modules
 from detlint.tracing.operators import Operator
 from detlint.tracing.random_state import random_state
-from detlint.tracing.records import FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row
+from detlint.tracing.records import AIM, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row
 from detlint.tracing.sites import Sites
 from detlint.tracing.writer import Writer
 
@@ -102,11 +102,13 @@ class Tracer:
         self._results(operator, row, result, args, kwargs)
         return result
 
-    def record(self, op: str, inputs: Iterable[Any], outputs: Iterable[Any], forward: int) -> int:
-        """Write the row of what is larger than an operator, in the backward pass."""
+    def record(
+        self, op: str, inputs: Iterable[Any], outputs: Iterable[Any], forward: int, since: int | None = None
+    ) -> int:
+        """Write the row of what is larger than an operator, in the backward pass; `since` as for `finish`."""
         row = self.begin(op, inputs)
         row.node, row.forward = self._text("backward"), forward
-        return self.finish(row, outputs)
+        return self.finish(row, outputs, since)
 
     def begin(self, op: str, inputs: Iterable[Any]) -> Row:
         """A row whose inputs are read."""
@@ -122,15 +124,35 @@ class Tracer:
         path = self._text(self.modules.path)
         return Row(self._text(op), NOTHING, site, path, arguments, NOTHING, NOTHING, UNREAD, read, [], 0)
 
-    def finish(self, row: Row, outputs: Iterable[Any]) -> int:
-        """Read a row's outputs, and write it; its number."""
+    def finish(self, row: Row, outputs: Iterable[Any], since: int | None = None) -> int:
+        """Read a row's outputs, and write it; its number.
+
+        Args:
+            since: the first row of what ran within; what one of those wrote stays its own. None: nothing within has rows.
+        """
         tensors: list[torch.Tensor] = []
         _sort(outputs, tensors, [])
         with digests.unseen():
             for tensor in tensors:
                 self._value(tensor, row.outputs, False, False)
-                self._producers[_address(tensor)] = self.row
+                if since is None or self._producer(tensor) < since:
+                    self._producers[_address(tensor)] = self.row
             return self._put(row)
+
+    def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool) -> None:
+        """Write the row of what the run is for.
+
+        Args:
+            read: whether the contents are digested; else what wrote them tells.
+        """
+        found: list[Any] = []
+        with digests.unseen():
+            for tensor in tensors:
+                self._value(tensor, found, not read, True)
+            site = self.writer.site(self._sites.here(3))
+            self._put(
+                Row(self._text(op), NOTHING, site, NOTHING, NOTHING, NOTHING, NOTHING, UNREAD, found, [], AIM)
+            )
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them."""
@@ -201,8 +223,9 @@ class Tracer:
         self._put(row)
 
     def _pass_on(self, row: Row, views: list[torch.Tensor]) -> None:
-        """The memory of a view was written by whoever wrote what it is a view of."""
+        """The memory of a view was written by whoever wrote what it is a view of; what comes from outside begins with it."""
         producer = row.inputs[2] if row.inputs else NOTHING
+        producer = self.row if producer == NOTHING else producer
         for view in views:
             self._kind_only(view, row.outputs)
             address = _address(view)
