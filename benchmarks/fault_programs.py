@@ -82,13 +82,13 @@ values = targets()
 """, y="torch.from_numpy(values)"),
     "numpy_generator": _train("""
 import numpy as np
-rng = np.random.default_rng()
-keep = rng.permutation(8)  # fault
+rng = np.random.default_rng()  # fault
+keep = rng.permutation(8)
 """, "x[torch.as_tensor(keep)]"),
     "numpy_random_state": _train("""
 import numpy as np
-rng = np.random.RandomState()
-scale = float(rng.uniform(0.5, 1.5))  # fault
+rng = np.random.RandomState()  # fault
+scale = float(rng.uniform(0.5, 1.5))
 """, "x * scale"),
     "torch_unseeded": _train("""
 first = nn.Linear(4, 4)  # fault
@@ -110,8 +110,8 @@ torch.seed()  # fault
 """),
     "generator_seed": _train("""
 generator = torch.Generator()
-generator.seed()
-order = torch.randperm(8, generator=generator)  # fault
+generator.seed()  # fault
+order = torch.randperm(8, generator=generator)
 """, "x[order]"),
     "inner_dropout": HEAD + """
 import torch.nn.functional as F

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from fault_programs import CLEAN, FAULTS
 
@@ -32,7 +33,7 @@ def begin():
 """
 
 
-def verified(name: str, text: str) -> tuple[int, dict[str, object]]:
+def verified(name: str, text: str) -> tuple[int, dict[str, Any]]:
     """The exit code, and what is told."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "pyproject.toml").write_text('[project]\nname = "demo"\n')
@@ -48,9 +49,9 @@ def verified(name: str, text: str) -> tuple[int, dict[str, object]]:
         return done.returncode, json.loads(done.stdout or "{}")
 
 
-def told(found: dict[str, object]) -> tuple[int, str]:
+def told(found: dict[str, Any]) -> tuple[int, str]:
     """The headline's line (0: there is none), and the headline."""
-    story = found.get("story") or (found.get("trace") or {}).get("story")  # type: ignore[attr-defined]
+    story = found.get("story") or (found.get("trace") or {}).get("story")
     if not story:
         return 0, str(found.get("said", ""))[:150]
     return (story["stack"][0]["line"] if story["stack"] else 0), story["headline"]
@@ -77,7 +78,9 @@ def main(names: list[str]) -> None:
             mark = "equal" if code == 0 else "WRONG"
         seconds = time.perf_counter() - began
         print(f"{mark:6} {name:22} {seconds:4.0f} s  line {line or '-'} of {wanted}  {headline}", flush=True)
-    print(f"{different} of {faults} faults called different, {exact} at their line; {equal} of {clean} clean called equal")
+    print(
+        f"{different} of {faults} faults called different, {exact} at their line; {equal} of {clean} clean called equal"
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ A meter, a timer or a run id differs, too, and nothing that counts is made of it
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple, Protocol
 
 from detlint.tracing.records import AIM, NOTHING, SHARED, UNREAD, VIEW, Row
@@ -79,7 +79,7 @@ class Ancestors:
         elif self._aim is None:
             self._keep(Parted(len(self._kept), ("sequence",), left, right))
 
-    def differs(self, parts: list[str], left: Item, right: Item) -> None:
+    def differs(self, parts: Sequence[str], left: Item, right: Item) -> None:
         """A row of both that differs, and isn't an aim."""
         if self._aim is None:
             places = self._names.inputs(left.row, right.row)

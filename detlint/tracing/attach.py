@@ -9,6 +9,8 @@ from types import ModuleType
 
 from detlint.runtime.imports import when_imported
 from detlint.tracing import frameworks
+from detlint.tracing.event_sources import follow
+from detlint.tracing.events import Events
 from detlint.tracing.watch import Watch
 
 
@@ -20,8 +22,10 @@ def attach() -> None:
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
     if watch.trace:
+        events = Events()
+        follow(events)
         for framework in frameworks.TRACED:
-            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch)))
+            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, events)))
 
 
 def _watch_losses(watch: Watch) -> None:
@@ -40,9 +44,11 @@ def _losses_of_mindspore(mindspore: ModuleType) -> None:
     of_mindspore(mindspore)
 
 
-def _trace(framework: str, watch: Watch) -> None:
+def _trace(framework: str, watch: Watch, events: Events) -> None:
     trace = frameworks.session(framework, watch.settings, name=watch.name)
     trace.start()
+    if (sink := trace.sink) is not None:
+        events.into(sink)
     atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from detlint.tracing.reader import Trace
-from detlint.tracing.records import BRINGS, DRAWS, FAILED, NAMED, NOTHING, SHARED, VIEW, Row
+from detlint.tracing.records import BRINGS, DRAWS, EVENT, FAILED, NAMED, NOTHING, SHARED, VIEW, Row
 
 
 class Place(NamedTuple):
@@ -98,6 +98,11 @@ class Call(msgspec.Struct, frozen=True):
     def brings(self) -> bool:
         """Whether its outputs come from outside of the trace."""
         return bool(self.flags & BRINGS)
+
+    @property
+    def event(self) -> bool:
+        """Whether it is a function of Python's, outside of any framework."""
+        return bool(self.flags & EVENT)
 
     @property
     def failed(self) -> bool:

@@ -35,6 +35,7 @@ class Cause(msgspec.Struct, frozen=True):
         forward: for a call of the backward pass, the one of the forward pass that it belongs to.
         received: whether the difference came from another process.
         within: whether Python calls it, in code that the backward pass runs: a function's `backward`, a `bprop`, a hook.
+        reached: where it is a call of Python's: the operator that is given what it made.
         unseen: whether what is to blame runs outside of what a trace sees.
     """
 
@@ -45,6 +46,7 @@ class Cause(msgspec.Struct, frozen=True):
     received: bool = False
     within: bool = False
     unseen: bool = False
+    reached: Call | None = None
 
     @property
     def shown(self) -> Call | None:

@@ -11,10 +11,11 @@ from detlint.tracing.align import Keyed, align
 from detlint.tracing.ancestors import Ancestors, Item, Parted
 from detlint.tracing.calls import Call, call
 from detlint.tracing.reader import Trace
-from detlint.tracing.records import AIM, BRINGS, SHARED, UNREAD, Row
+from detlint.tracing.records import AIM, BRINGS, EVENT, SHARED, UNREAD, Row
 
 Part = Literal["sequence", "arguments", "random", "kinds", "inputs", "outputs", "end"]
 _MOST: Final = 20
+_EVENTS: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ class Comparison:
         origins: other calls that are given the same and give something else: more sources of difference.
         alone: how many rows only one of the runs has.
         differing: how many rows of both differ.
+        events: calls of Python's that gave something else, or that only one run makes.
         apart: calls where other values begin that no loss is made of: meters, timers, names of runs.
     """
 
@@ -63,6 +65,7 @@ class Comparison:
     rows: tuple[int, int] = (0, 0)
     alone: tuple[int, int] = (0, 0)
     differing: int = 0
+    events: list[Difference] = field(default_factory=list)
     apart: list[Call] = field(default_factory=list)
 
     @property
@@ -89,6 +92,10 @@ def compare(left: Path, right: Path) -> Comparison:
         counts[0] += ours is not None
         counts[1] += theirs is not None
         if ours is None or theirs is None:
+            if _is_event(ours or theirs):
+                if len(found.events) < _EVENTS:
+                    found.events.append(Difference(("sequence",), _call(one, ours), _call(other, theirs)))
+                continue
             alone[ours is None] += 1
             ancestors.alone(ours, theirs)
             missing = counts[ours is not None]
@@ -101,6 +108,10 @@ def compare(left: Path, right: Path) -> Comparison:
             continue
         parts = names.parts(ours.row, theirs.row)
         if not parts:
+            continue
+        if _is_event(ours):
+            if len(found.events) < _EVENTS:
+                found.events.append(_difference(names, parts, ours, theirs))
             continue
         found.differing += 1
         ancestors.differs(parts, ours, theirs)
@@ -125,7 +136,9 @@ def _look_back(found: Comparison, names: _Names, ancestors: Ancestors) -> None:
     if begun:
         found.first = _parted(names, begun[0])
         led = {at.left.number for at in begun if at.left is not None}
-        found.origins = [other for other in found.origins if other.call.number in led or other.call.op.startswith("autograd.")]
+        found.origins = [
+            other for other in found.origins if other.call.number in led or other.call.op.startswith("autograd.")
+        ]
     elif not ancestors.uneven and (found.first is None or found.first.parts != ("end",)):
         found.first = None
     apart: dict[Hashable, Call] = {}
@@ -143,6 +156,10 @@ def _parted(names: _Names, at: Parted) -> Difference:
         return _difference(names, names.parts(at.left.row, at.right.row), at.left, at.right)
     one, other = names.traces
     return Difference(("sequence",), _call(one, at.left), _call(other, at.right))
+
+
+def _is_event(item: Item | None) -> bool:
+    return item is not None and bool(item.row.flags & EVENT)
 
 
 def _is_origin(item: Item, first: Difference, level: str) -> bool:

@@ -83,7 +83,7 @@ class Row(msgspec.Struct, tag=4, array_like=True):
         random: the digest of the state of the random numbers that it draws from, before it draws; UNREAD if it draws none.
         inputs: kind, digest and producer of each tensor, one after the other. The producer is the row that wrote it last.
         outputs: kind and digest of each.
-        flags: SHARED, VIEW, FAILED, DRAWS, BRINGS, AIM.
+        flags: SHARED, VIEW, FAILED, DRAWS, BRINGS, AIM, EVENT.
     """
 
     op: int
@@ -131,4 +131,6 @@ BRINGS: Final = 16
 """A row whose outputs come from outside of the trace: a dataset's next batch, a file, a function of Python's."""
 AIM: Final = 32
 """A row of what a run is for: a loss from which gradients are computed, or the parameters as an optimizer has left them."""
+EVENT: Final = 64
+"""A row of Python's: a draw, a seed, the time, a listing, a file. It tells where from data came, and is no difference by itself."""
 Record = Text | Site | Kind | Row | Step | Rank | End

@@ -10,6 +10,7 @@ from typing import Final
 from detlint.tracing import msprobe
 from detlint.tracing.cause import Cause, cause
 from detlint.tracing.compare import Comparison, compare
+from detlint.tracing.explain import explained
 from detlint.tracing.reader import Trace, traces
 from detlint.tracing.records import Header
 from detlint.tracing.settings import PLAIN
@@ -78,7 +79,8 @@ def compare_runs(left: Path, right: Path) -> Runs:
     for key in sorted(ours):
         _check(ours[key], others[key])
         found = compare(ours[key].path, others[key].path)
-        runs.processes.append(Process(*key, found, cause(found)))
+        why = cause(found)
+        runs.processes.append(Process(*key, found, explained(found, why) if why is not None else None))
         runs.warnings.extend(_apart(found.left.header, found.right.header))
         for trace in (found.left, found.right):
             runs.notes.extend(trace.end.notes if trace.end is not None else [])
@@ -94,7 +96,7 @@ def _own(folder: Path, into: Path) -> Path:
 
 def _order(process: Process) -> tuple[int, bool, int, str]:
     assert process.cause is not None and process.comparison.first is not None
-    call = process.cause.call or process.comparison.first.call
+    call = process.cause.reached or process.cause.call or process.comparison.first.call
     return (
         call.collectives if not process.cause.received else _before(process),
         process.cause.received,

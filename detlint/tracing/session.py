@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
 from detlint.tracing import environment
+from detlint.tracing.events import Sink
 from detlint.tracing.records import End, Header, Rank, Step
 from detlint.tracing.settings import PLAIN, Level, Settings
 from detlint.tracing.watch import MAIN
@@ -63,6 +64,11 @@ class Session(ABC):
     def level(self) -> Level:
         """The level that is traced: what the framework allows of the one asked for."""
         return self.settings.level
+
+    @property
+    def sink(self) -> Sink | None:
+        """What writes rows of Python's; None where this framework's trace has none."""
+        return None
 
     def start(self) -> None:
         """Begin.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -10,9 +11,12 @@ from detlint.project import Project
 from detlint.tracing.calls import Call, Value, call_at
 from detlint.tracing.cause import TITLES, Cause, Kind
 from detlint.tracing.compare import Comparison
+from detlint.tracing.events import sort_of
 from detlint.tracing.known import Known, known
 from detlint.tracing.runs import Process, Runs
 from detlint.tracing.settings import Level
+
+_GIVES: Final = {"order": "gives another order", "content": "finds something else", "chance": "gives something else"}
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -54,6 +58,7 @@ class Story(msgspec.Struct, kw_only=True):
         forward: where a line of Python's calls it in the backward pass: the lines of the forward pass that it belongs to.
         code: the rule that speaks of it; empty where none does.
         near: whether the findings stand at the lines of the stack.
+        reached: where a call of Python's is to blame: the operator that is given what it made, and where.
         origins: other operators that gave something else for the same.
     """
 
@@ -79,6 +84,8 @@ class Story(msgspec.Struct, kw_only=True):
     inputs: list[Input] = []
     findings: list[Static] = []
     near: bool = False
+    reached: str = ""
+    reached_at: Line | None = None
     origins: list[str] = []
 
 
@@ -152,8 +159,17 @@ def _story(process: Process) -> Story:
         backward=call.backward, row=call.number, stack=stack, caller=caller, forward=_forward(cause), code=about.code, name=about.name,
         message=about.message, why=about.why, help=_help(cause, about), inputs=_inputs(found, call),
         findings=[Static(f.code, f.severity, f.path, f.span.line, f.message) for f in about.findings],
-        near=about.near, origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
+        near=about.near, reached=_name(cause.reached), reached_at=_line(cause.reached),
+        origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
     )  # fmt: skip
+
+
+def _name(call: Call | None) -> str:
+    return "" if call is None else call.api or call.op
+
+
+def _line(call: Call | None) -> Line | None:
+    return Line(*call.stack[0]) if call is not None and call.stack else None
 
 
 def _forward(cause: Cause) -> list[Line]:
@@ -163,6 +179,16 @@ def _forward(cause: Cause) -> list[Line]:
 def _headline(cause: Cause, call: Call, shown: Call) -> str:
     place = f" at {_short(shown)}" if shown.stack else ""
     what = f"`{shown.api or call.op}`"
+    if call.event:
+        sort = sort_of(call.op)
+        gives = (
+            "fixes other random numbers"
+            if sort == "seed"
+            else "draws other random numbers"
+            if sort == "draw"
+            else _GIVES[sort]
+        )
+        return f"{what}{place} {gives} in each run"
     if cause.kind == "crash":
         return f"one run broke off after `{call.op}`{place}"
     if cause.kind == "control":

@@ -12,8 +12,8 @@ from detlint.tracing import digests
 from detlint.tracing.modules import Modules
 from detlint.tracing.operators import Operator
 from detlint.tracing.random_state import random_state
-from detlint.tracing.records import AIM, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row
-from detlint.tracing.sites import Sites
+from detlint.tracing.records import AIM, EVENT, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row
+from detlint.tracing.sites import Frames, Sites
 from detlint.tracing.writer import Writer
 
 _node: Final[Callable[[], Any]] = torch._C._current_autograd_node
@@ -150,9 +150,15 @@ class Tracer:
             for tensor in tensors:
                 self._value(tensor, found, not read, True)
             site = self.writer.site(self._sites.here(3))
-            self._put(
-                Row(self._text(op), NOTHING, site, NOTHING, NOTHING, NOTHING, NOTHING, UNREAD, found, [], AIM)
-            )
+            self._put(Row(self._text(op), NOTHING, site, NOTHING, NOTHING, NOTHING, NOTHING, UNREAD, found, [], AIM))
+
+    def event(self, name: str, frames: Frames, arguments: str, digest: int) -> None:
+        """Write the row of a function of Python's."""
+        if _node() is not None:
+            return  # what the backward pass calls
+        op, kind = self._text(name), self.writer.kind("python", (), "", "")
+        site, given = self.writer.site(frames), self._text(arguments) if arguments else NOTHING
+        self._put(Row(op, op, site, NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT))
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them."""
