@@ -10,7 +10,7 @@ from sysconfig import get_paths
 from types import FrameType
 from typing import Final
 
-_OWN: Final = str(Path(__file__).parent)
+_OWN: Final = str(Path(__file__).parent.parent)
 _PATHS: Final = get_paths()
 _STANDARD: Final = {_PATHS["stdlib"], _PATHS["platstdlib"]}
 _INSTALLED: Final = {_PATHS["purelib"], _PATHS["platlib"]}

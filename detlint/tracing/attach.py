@@ -8,9 +8,8 @@ from collections.abc import Callable
 from types import ModuleType
 
 from detlint.runtime.imports import when_imported
-from detlint.tracing import frameworks
+from detlint.tracing import events, frameworks
 from detlint.tracing.event_sources import follow
-from detlint.tracing.events import Events
 from detlint.tracing.watch import Watch
 
 
@@ -22,10 +21,10 @@ def attach() -> None:
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
     if watch.trace:
-        events = Events()
-        follow(events)
+        told = events.current = events.Events()
+        follow(told)
         for framework in frameworks.TRACED:
-            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, events)))
+            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, told)))
 
 
 def _watch_losses(watch: Watch) -> None:
@@ -44,11 +43,11 @@ def _losses_of_mindspore(mindspore: ModuleType) -> None:
     of_mindspore(mindspore)
 
 
-def _trace(framework: str, watch: Watch, events: Events) -> None:
+def _trace(framework: str, watch: Watch, told: events.Events) -> None:
     trace = frameworks.session(framework, watch.settings, name=watch.name)
     trace.start()
     if (sink := trace.sink) is not None:
-        events.into(sink)
+        told.into(sink)
     atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from detlint.runtime.places import whose
 from detlint.tracing.reader import Trace
 from detlint.tracing.records import BRINGS, DRAWS, EVENT, FAILED, NAMED, NOTHING, SHARED, VIEW, Row
 
@@ -71,8 +72,8 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> Place | None:
-        """Where the program calls it."""
-        return self.stack[0] if self.stack else None
+        """Where the program calls it; where only libraries do, where these do."""
+        return next((at for at in self.stack if whose(at.file) == "user"), self.stack[0] if self.stack else None)
 
     @property
     def backward(self) -> bool:

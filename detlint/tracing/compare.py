@@ -54,6 +54,7 @@ class Comparison:
         origins: other calls that are given the same and give something else: more sources of difference.
         alone: how many rows only one of the runs has.
         differing: how many rows of both differ.
+        drawn: the first draw that differs and that no loss is made of by operators alone: its numbers may have gone through Python.
         events: calls of Python's that gave something else, or that only one run makes.
         apart: calls where other values begin that no loss is made of: meters, timers, names of runs.
     """
@@ -65,6 +66,7 @@ class Comparison:
     rows: tuple[int, int] = (0, 0)
     alone: tuple[int, int] = (0, 0)
     differing: int = 0
+    drawn: Difference | None = None
     events: list[Difference] = field(default_factory=list)
     apart: list[Call] = field(default_factory=list)
 
@@ -143,6 +145,8 @@ def _look_back(found: Comparison, names: _Names, ancestors: Ancestors) -> None:
         found.first = None
     apart: dict[Hashable, Call] = {}
     for at in ancestors.others():
+        if found.drawn is None and "random" in at.parts:
+            found.drawn = _parted(names, at)
         side = int(at.left is None)
         item = at.right if at.left is None else at.left
         assert item is not None

@@ -197,9 +197,11 @@ def _random_state(events: Events, own: Any) -> Any:
 
 
 def _torch(events: Events, torch: ModuleType) -> None:
-    for name, module in (("manual_seed", torch.random), ("seed", torch.random)):
-        own = getattr(module, name)
-        told = events.recorded(f"torch.{name}", own, reads=lambda found: found if isinstance(found, int) else None)
-        for owner in (torch, module):
-            if getattr(owner, name) is own:
-                setattr(owner, name, told)
+    for owner in (torch, torch.random):
+        _put(
+            events,
+            owner,
+            ("manual_seed", "seed"),
+            "torch",
+            reads=lambda found: found if isinstance(found, int) else None,
+        )

@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, Protocol
 
 from xxhash import xxh3_64_intdigest
 
-from detlint.runtime.places import whose
+from detlint.runtime.places import importing, whose
 from detlint.tracing.sites import Frames, Sites
 
 Sort = Literal["seed", "draw", "order", "content", "chance"]
@@ -117,6 +117,10 @@ class Events:
             self._early.append((name, frames, arguments, found))
 
 
+current: Events | None = None
+"""Those of this process, if it is traced from its beginning."""
+
+
 class Told:
     """A function whose calls are told. Like those of C that it stands for, it is no method of classes that name it."""
 
@@ -202,7 +206,7 @@ def asked(frame: FrameType, sort: Sort) -> bool:
     if kind == "user":
         return True
     if kind == "library":
-        return sort in ("draw", "order", "seed")
+        return sort in ("draw", "order", "seed") and not importing()
     return kind == "machinery" and sort == "order" and _through(frame)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
+from detlint.runtime.places import whose
 from detlint.tracing.calls import Call, calls
 from detlint.tracing.cause import Cause
+from detlint.tracing.cause import cause as why
 from detlint.tracing.compare import Comparison, Difference
 from detlint.tracing.events import Sort, sort_of
 
@@ -25,6 +28,12 @@ def explained(found: Comparison, cause: Cause) -> Cause:
     first = found.first
     if first is None or cause.received or cause.call is None:
         return cause
+    if cause.kind in ("data", "control") and found.drawn is not None and _before(found.drawn, first):
+        other = replace(found, first=found.drawn, drawn=None)
+        if (drawn := why(other)) is not None and not any(
+            _before(event, found.drawn) for event in _strong(found.events)
+        ):
+            return msgspec.structs.replace(explained(other, drawn), reached=cause.call)
     before = [event for event in found.events if _before(event, first)]
     event = None
     if cause.kind == "random":
@@ -55,9 +64,8 @@ def explained(found: Comparison, cause: Cause) -> Cause:
 def _source(found: Comparison, before: list[Difference], first: Difference) -> Difference | None:
     """The first call that is another source than chance; of those of chance, only one that is next to what differs: the time and the
     like differ everywhere."""
-    for event in before:
-        if sort_of(event.call.op) != "chance":
-            return event
+    for event in sorted(_strong(before), key=lambda event: not _is_own(event.call)):
+        return event
     near = _last_operator(found, first)
     side = first.left is None
     lines = {place[:2] for place in first.call.stack}
@@ -68,6 +76,15 @@ def _source(found: Comparison, before: list[Difference], first: Difference) -> D
         if at.number > near or (at.place is not None and at.place[:2] in lines):
             return event
     return None
+
+
+def _strong(events: list[Difference]) -> list[Difference]:
+    return [event for event in events if sort_of(event.call.op) != "chance"]
+
+
+def _is_own(call: Call) -> bool:
+    """Whether the program calls it itself, not a library."""
+    return call.place is not None and whose(call.place.file) == "user"
 
 
 def _last_operator(found: Comparison, first: Difference) -> int:

@@ -11,6 +11,8 @@ from typing import Final
 import msgspec
 
 MAGIC: Final = b"detlint trace 1\n"
+WORKER: Final = "-worker"
+"""Between the name of a process's file and the number of its worker."""
 LENGTH: Final = 4
 """Bytes of the length before each frame."""
 SUFFIX: Final = ".trace"
@@ -27,6 +29,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: the number of the process in a run of several; None where nothing says it yet.
+        worker: of a worker of a data loader, how many processes had been forked before; None of others.
         level: `kernel`, `api` or `module`.
         digest: how values are digested. Two traces are compared only if they have it in common.
     """
@@ -36,6 +39,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     framework: str = ""
     rank: int | None = None
     world: int | None = None
+    worker: int | None = None
     argv: list[str] = []
     python: str = ""
     platform: str = ""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 
 from detlint.tracing import environment
 from detlint.tracing.events import Sink
-from detlint.tracing.records import End, Header, Rank, Step
+from detlint.tracing.records import WORKER, End, Header, Rank, Step
 from detlint.tracing.settings import PLAIN, Level, Settings
 from detlint.tracing.watch import MAIN
 from detlint.tracing.writer import Writer
@@ -46,12 +46,14 @@ class Session(ABC):
     framework: ClassVar[str]
     digest: ClassVar[str]
 
-    def __init__(self, settings: Settings, name: str = "") -> None:
+    def __init__(self, settings: Settings, name: str = "", worker: int | None = None) -> None:
         """
         Args:
             name: the file's; empty: by the rank.
+            worker: the number of a data loader's worker, which gets a file beside that of its process.
         """
         self.settings = settings
+        self.worker = worker
         self.step_number = 0
         self.notes: list[str] = []
         self.stack = ExitStack()
@@ -83,6 +85,7 @@ class Session(ABC):
         rank, world = environment.rank()
         name = self._name or (MAIN if rank is None else f"rank{rank}")
         name += "" if self.framework == PLAIN else f"-{self.framework}"
+        self._name, name = name, name if self.worker is None else f"{name}{WORKER}{self.worker}"
         writer = Writer(self.settings.folder, name, self._header(rank, world))
         self._ranked = rank is not None
         self._tracer = tracer = self._begin(writer)
@@ -161,6 +164,7 @@ class Session(ABC):
             framework=self.framework,
             rank=rank,
             world=world,
+            worker=self.worker,
             argv=environment.argv(),
             python=environment.interpreter(),
             platform=environment.machine(),
@@ -172,11 +176,18 @@ class Session(ABC):
         )
 
 
+forks = 0
+"""How many processes this one has forked, or the one that it was forked from had by then."""
 _running: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
 def _is_exit(error: BaseException) -> bool:
     return isinstance(error, SystemExit) and error.code in (None, 0)
+
+
+def _counting() -> None:
+    global forks
+    forks += 1
 
 
 def _forked() -> None:
@@ -187,4 +198,4 @@ def _forked() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(before=_counting, after_in_child=_forked)

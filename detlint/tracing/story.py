@@ -58,6 +58,7 @@ class Story(msgspec.Struct, kw_only=True):
         forward: where a line of Python's calls it in the backward pass: the lines of the forward pass that it belongs to.
         code: the rule that speaks of it; empty where none does.
         near: whether the findings stand at the lines of the stack.
+        within: the lines of libraries that the program's line has called, innermost first.
         reached: where a call of Python's is to blame: the operator that is given what it made, and where.
         origins: other operators that gave something else for the same.
     """
@@ -84,6 +85,7 @@ class Story(msgspec.Struct, kw_only=True):
     inputs: list[Input] = []
     findings: list[Static] = []
     near: bool = False
+    within: list[Line] = []
     reached: str = ""
     reached_at: Line | None = None
     origins: list[str] = []
@@ -146,12 +148,13 @@ def _ranked(process: Process) -> Ranked:
 
 
 def _story(process: Process) -> Story:
-    cause, found = process.cause, process.comparison
+    cause, found = process.cause, process.origin or process.comparison
     assert cause is not None and found.first is not None
     call = cause.call or found.first.call
     shown = cause.shown or call
     about = known(cause, Project.of(_start(shown), {}), found.left.header.framework)
-    stack = [Line(*place) for place in shown.stack]
+    own = shown.stack.index(shown.place) if shown.place is not None else 0
+    stack = [Line(*place) for place in shown.stack[own:]]
     caller = Line(*call.stack[0]) if cause.forward is not None and call.stack and not cause.within else None
     return Story(
         rank=process.rank, step=call.step, cause=cause.kind, title=TITLES[cause.kind], said=cause.said,
@@ -160,6 +163,7 @@ def _story(process: Process) -> Story:
         message=about.message, why=about.why, help=_help(cause, about), inputs=_inputs(found, call),
         findings=[Static(f.code, f.severity, f.path, f.span.line, f.message) for f in about.findings],
         near=about.near, reached=_name(cause.reached), reached_at=_line(cause.reached),
+        within=[Line(*place) for place in shown.stack[:own]],
         origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
     )  # fmt: skip
 
@@ -169,7 +173,7 @@ def _name(call: Call | None) -> str:
 
 
 def _line(call: Call | None) -> Line | None:
-    return Line(*call.stack[0]) if call is not None and call.stack else None
+    return Line(*call.place) if call is not None and call.place is not None else None
 
 
 def _forward(cause: Cause) -> list[Line]:
@@ -239,7 +243,8 @@ def _apart(call: Call) -> str:
 
 
 def _short(call: Call) -> str:
-    return f"{Path(call.stack[0].file).name}:{call.stack[0].line}" if call.stack else call.op
+    place = call.place
+    return f"{Path(place.file).name}:{place.line}" if place is not None else call.op
 
 
 def _start(call: Call) -> Path:

@@ -61,6 +61,8 @@ def _story(story: Story, several: bool) -> Iterator[str]:
     yield from _row("when", f"step {story.step}, call {story.row}" + (f", rank {story.rank}" if several else ""))
     for line in story.stack[1:]:
         yield from _row("from", at(line))
+    for line in story.within:
+        yield from _row("within", at(line))
     if story.reached:
         yield from _row(
             "reaches", story.reached + (f" ({at(story.reached_at)})" if story.reached_at is not None else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from detlint.tracing.modes import Filled, Functions, Kernels, Names, follow_back
 from detlint.tracing.modules import Modules
 from detlint.tracing.session import Session
 from detlint.tracing.tracer import Tracer, tensors_of
+from detlint.tracing.workers import follow_workers
 from detlint.tracing.wrapping import wrap
 from detlint.tracing.writer import Writer
 
@@ -53,11 +55,15 @@ class TorchTrace(Session):
             stack.callback(follow_functions(tracer))
             stack.enter_context(Names(tracer))
             stack.enter_context(Kernels(tracer))
+            follow_workers(self, self._of_worker)
             wrap(stack, torch.autograd, "backward", partial(_from_loss, tracer))
         stack.callback(register_optimizer_step_post_hook(partial(self._stepped, tracer)).remove)
         compile_ = torch.compile
         torch.compile = self._compiling(compile_)
         stack.callback(setattr, torch, "compile", compile_)
+
+    def _of_worker(self, number: int) -> TorchTrace:
+        return TorchTrace(replace(self.settings, steps=None), self._name, number)
 
     def _stepped(self, tracer: Tracer, optimizer: torch.optim.Optimizer, *_: Any) -> None:
         if tracer.recording and self.level == "kernel":
