@@ -193,6 +193,8 @@ def _files(root: Path) -> Iterator[tuple[str, list[str]]]:
             continue
         # `requirements.txt` is what a run needs; `requirements-dev.txt` and the like say what else there is.
         waiting = sorted(root.glob(pattern), key=lambda file: (file.stem != "requirements", file))
+        if pattern.startswith("*/"):
+            waiting = [file for file in waiting if not _has_code(file.parent)]
         while waiting:
             file = waiting.pop(0)
             if file in seen or not file.is_relative_to(root):
@@ -206,6 +208,11 @@ def _files(root: Path) -> Iterator[tuple[str, list[str]]]:
             yield file.relative_to(root).as_posix(), requirements
             if reader is _requirements:
                 waiting[:0] = [Path(os.path.normpath(file.parent / name)) for name in INCLUDE.findall(text)]
+
+
+def _has_code(folder: Path) -> bool:
+    """Whether a folder has Python files beside its environment, which is theirs then and not that of the folder above."""
+    return any(name.endswith((".py", ".ipynb")) for name in os.listdir(folder))
 
 
 def _text(file: Path) -> str:
@@ -301,6 +308,8 @@ READERS: Final[tuple[tuple[str, Callable[[str], Iterable[str]]], ...]] = (
     ("Pipfile.lock", _pipfile),
     ("environment.yml", _conda),
     ("environment.yaml", _conda),
+    ("*/environment.yml", _conda),
+    ("*/environment.yaml", _conda),
     ("requirements*.txt", _requirements),
     ("requirements/*.txt", _requirements),
     ("pyproject.toml", _pyproject),

@@ -63,6 +63,7 @@ def told(*arguments: str, cached: bool = False) -> set[str]:
         ("environment.yml", "channels:\n  - pytorch\ndependencies:\n  - pytorch=1.12.1=py3.8_cuda11.3_cudnn8\n"),
         ("environment.yaml", "dependencies:\n- pip:\n  - --find-links x\n  - torch==1.12.1+cu113  # CUDA\n"),
         ("environment.yml", "dependencies: \n  - 'conda-forge::pytorch ==1.12.1'\n"),
+        ("conda/environment.yml", "dependencies:\n  - pip:\n    - torch==1.12.1\n"),
         (
             "requirements.txt",
             "# what it needs\n--index-url https://x\n\nTorch == 1.12.1 ; python_version < '3.9'  # pin\n",
@@ -85,6 +86,11 @@ def test_every_kind_of_file(project: Project, name: str, text: str | bytes) -> N
     versions, places = settings()
     assert versions["torch"] == "1.12.1"
     assert places["torch"] == name
+
+
+def test_an_environment_beside_code_is_of_that_code(project: Project) -> None:
+    project(**{"a.py": "", "demo/environment.yml": "dependencies:\n  - pytorch=1.12.1\n", "demo/b.py": ""})
+    assert torch() is None
 
 
 @pytest.mark.parametrize(

@@ -342,7 +342,8 @@ class Matcher:
         """
         if isinstance(target, Ref):
             owner, _, last = target.name.rpartition(".")
-            return (last if last != "__init__" else owner.rpartition(".")[2]) in words
+            known = (last if last != "__init__" else owner.rpartition(".")[2]) in words
+            return known or self._is_decorated(module, module.functions.get(target.name.removeprefix(module.prefix)))
         if isinstance(target, Member):
             attr = target.attr
             if attr == "__init__" and isinstance(target.base, Member) and isinstance(target.base.base, Instance):
@@ -353,6 +354,11 @@ class Matcher:
         if isinstance(target, Partial):
             return self._may_match(module, target.of, words)
         return isinstance(target, Result)
+
+    def _is_decorated(self, module: Module, function: Function | None) -> bool:
+        """Whether a function of the file is one that a decorator of a library makes something else of, which the catalog knows calls of."""
+        decorators = module.detail(function).decorators if function is not None else ()
+        return any(map(self._is_callable, (Result(decorator, -1) for decorator in decorators if decorator is not None)))
 
     def _keeps_callable(self, module: Module, target: Member) -> bool:
         """Whether an attribute of an object of the file's own classes is kept from what gives something that the catalog knows calls of."""
@@ -480,6 +486,9 @@ class Matcher:
         known = self.catalog.canonical(f"{module.facts.module}.{inside}")
         if known in self.catalog.calls:
             return [(known, self.catalog.calls[known])]
+        function = module.functions.get(inside)
+        if function is not None and (made := self._decorated(module, function)):
+            return made
         body = module.classes.get(inside)
         if body is not None and "__init__" not in body.methods:
             for base in self.resolver.classes.bases(name):
@@ -489,6 +498,15 @@ class Matcher:
                     return [
                         (of, [i for i in numbers if self.catalog.entries[i].rule not in own]) for of, numbers in found
                     ]
+        return []
+
+    def _decorated(self, module: Module, function: Function) -> list[tuple[str, list[int]]]:
+        """What calling a function is that a decorator of a library has made something else of, if the catalog knows that."""
+        for decorator in module.detail(function).decorators:
+            made = self.resolver.normal(module.path, decorator.of if isinstance(decorator, Result) else decorator)
+            name = f"{made.name}.__call__" if isinstance(made, Ref) else ""
+            if name in self.catalog.calls:
+                return [(name, self.catalog.calls[name])]
         return []
 
     def _own_rules(self, module: Module, name: str, inside: str) -> set[str]:

@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from detlint.runtime.enforce import enforce as enforce
     from detlint.runtime.log import log as log
+    from detlint.runtime.resume import load_state_dict as load_state_dict
+    from detlint.runtime.resume import state_dict as state_dict
     from detlint.runtime.seeding import seed_all as seed_all
     from detlint.runtime.trace import trace as trace
 
 _HOMES: Final = {
     "enforce": "detlint.runtime.enforce",
+    "load_state_dict": "detlint.runtime.resume",
     "log": "detlint.runtime.log",
     "seed_all": "detlint.runtime.seeding",
+    "state_dict": "detlint.runtime.resume",
     "trace": "detlint.runtime.trace",
 }
 """Public name -> the module that has it."""

@@ -100,6 +100,12 @@ def begin(watch: Watch) -> None:
     current = Recorder(watch)
 
 
+def end() -> None:
+    """Watch it no longer."""
+    global current
+    current = None
+
+
 def read(path: Path) -> list[Loss]:
     """The losses in a file; a line that broke off is left out."""
     return [msgspec.convert(json.loads(line), Loss) for line in path.read_bytes().split(b"\n")[:-1]]
