@@ -48,6 +48,11 @@ def sort_of(name: str) -> Sort:
     return "draw" if name.startswith(("random.", "numpy.random.")) else "chance"
 
 
+def is_recorded(name: str) -> bool:
+    """Whether calls of a function get rows, so that one that doesn't differ has none."""
+    return name in _BY_NAME or name.startswith(("random.", "numpy.random."))
+
+
 class Sink(Protocol):
     """What writes rows."""
 

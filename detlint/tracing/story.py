@@ -155,14 +155,20 @@ def _story(process: Process) -> Story:
     about = known(cause, Project.of(_start(shown), {}), found.left.header.framework)
     own = shown.stack.index(shown.place) if shown.place is not None else 0
     stack = [Line(*place) for place in shown.stack[own:]]
+    said, headline, reached = cause.said, _headline(cause, call, shown), cause.reached
+    if (blamed := about.blamed) is not None:
+        stack.insert(0, Line(blamed.path, blamed.span.line, ""))
+        headline = f"{blamed.message} ({Path(blamed.path).name}:{blamed.span.line})"
+        said = f"the linter finds it, and nothing that the trace records differs before: {said}"
+        reached = call
     caller = Line(*call.stack[0]) if cause.forward is not None and call.stack and not cause.within else None
     return Story(
-        rank=process.rank, step=call.step, cause=cause.kind, title=TITLES[cause.kind], said=cause.said,
-        headline=_headline(cause, call, shown), operator=call.op, api=shown.api, module=(cause.forward or shown).module,
+        rank=process.rank, step=call.step, cause=cause.kind, title=TITLES[cause.kind], said=said,
+        headline=headline, operator=call.op, api=shown.api, module=(cause.forward or shown).module,
         backward=call.backward, row=call.number, stack=stack, caller=caller, forward=_forward(cause), code=about.code, name=about.name,
         message=about.message, why=about.why, help=_help(cause, about), inputs=_inputs(found, call),
         findings=[Static(f.code, f.severity, f.path, f.span.line, f.message) for f in about.findings],
-        near=about.near, reached=_name(cause.reached), reached_at=_line(cause.reached),
+        near=about.near, reached=_name(reached), reached_at=_line(reached),
         within=[Line(*place) for place in shown.stack[:own]],
         origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
     )  # fmt: skip

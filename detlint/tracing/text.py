@@ -110,4 +110,4 @@ def _row(label: str, text: str, colour: str = "", state: str = "") -> Iterator[s
 
 def at(line: Line) -> str:
     """A line of the program: `train.py:12 main`."""
-    return f"{shown(line.file)}:{line.line} {visible(line.function)}"
+    return f"{shown(line.file)}:{line.line} {visible(line.function)}".rstrip()
