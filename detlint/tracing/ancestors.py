@@ -28,14 +28,14 @@ class Parted(NamedTuple):
 
     Attributes:
         order: how many such places came before.
-        links: for each input that differs, the rows of both traces that wrote it last.
+        links: for each input that differs, the rows of both traces that wrote it last, and its digest in the first.
     """
 
     order: int
     parts: tuple[str, ...]
     left: Item | None
     right: Item | None
-    links: tuple[tuple[int, int], ...] = ()
+    links: tuple[tuple[int, int, int], ...] = ()
 
     @property
     def passes_on(self) -> bool:
@@ -69,6 +69,7 @@ class Ancestors:
         self._names = names
         self._aim: Parted | None = None
         self._kept: list[Parted] = []
+        self._by_content: dict[int, Parted] = {}
         self._by_row: tuple[dict[int, Parted], dict[int, Parted]] = ({}, {})
 
     def alone(self, left: Item | None, right: Item | None) -> None:
@@ -83,7 +84,8 @@ class Ancestors:
         """A row of both that differs, and isn't an aim."""
         if self._aim is None:
             places = self._names.inputs(left.row, right.row)
-            links = tuple((left.row.inputs[3 * i + 2], right.row.inputs[3 * i + 2]) for i in places or ())
+            one, other = left.row.inputs, right.row.inputs
+            links = tuple((one[3 * i + 2], other[3 * i + 2], one[3 * i + 1]) for i in places or ())
             self._keep(Parted(len(self._kept), tuple(parts), left, right, links))
 
     def aim(self, left: Item, right: Item) -> None:
@@ -93,7 +95,7 @@ class Ancestors:
             return
         one, other = left.row.inputs, right.row.inputs
         links = tuple(
-            (one[i + 2], other[i + 2])
+            (one[i + 2], other[i + 2], one[i + 1])
             for i in range(0, min(len(one), len(other)), 3)
             if one[i + 1] != other[i + 1]
             or (one[i + 1] == UNREAD and any(p.passes_on for p in self._makers(one[i + 2], other[i + 2])))
@@ -110,7 +112,7 @@ class Ancestors:
         while waiting:
             at = waiting.pop()
             for link in at.links:
-                makers = [maker for maker in self._makers(*link) if maker.passes_on]
+                makers = self._before(link, at)
                 if not makers:
                     found[at.order] = at  # it comes from outside, or was changed since
                 for maker in makers:
@@ -127,9 +129,19 @@ class Ancestors:
 
     def _explained(self, at: Parted) -> bool:
         """Whether each input that differs was made by something that does."""
-        return all(any(maker.passes_on for maker in self._makers(*link)) for link in at.links)
+        return all(any(maker.passes_on for maker in self._makers(*link[:2])) for link in at.links)
+
+    def _before(self, link: tuple[int, int, int], at: Parted) -> list[Parted]:
+        """What made an input that differs: who wrote it last, if that gave something else; else who gave what is in it (where a device
+        hides whose memory it is); else who wrote a part of it, for the rest was there before."""
+        known = [maker for maker in self._makers(*link[:2]) if maker is not at]
+        makers = [maker for maker in known if maker.passes_on]
+        if not makers and (maker := self._by_content.get(link[2])) is not None and maker.order < at.order:
+            makers = [maker]
+        return makers or known
 
     def _makers(self, left: int, right: int) -> list[Parted]:
+        """Of the rows that wrote an input last, those that differ."""
         found = (self._by_row[side].get(number) for side, number in enumerate((left, right)) if number > NOTHING)
         makers = {maker.order: maker for maker in found if maker is not None}
         return [*makers.values()]
@@ -138,6 +150,9 @@ class Ancestors:
         if len(self._kept) >= _MOST:
             return
         self._kept.append(parted)
+        if parted.left is not None:
+            self._by_content.update(dict.fromkeys(parted.left.row.outputs[1::2], parted))
+            self._by_content.pop(UNREAD, None)
         for side, item in enumerate((parted.left, parted.right)):
             if item is not None:
                 self._by_row[side][item.number] = parted

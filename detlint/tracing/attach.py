@@ -21,8 +21,8 @@ def attach() -> None:
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
     if watch.trace:
-        told = events.current = events.Events()
-        follow(told)
+        told = events.current = events.Events(watch.fill)
+        follow(told, _guarded)
         for framework in frameworks.TRACED:
             when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, told)))
 

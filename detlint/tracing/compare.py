@@ -71,6 +71,11 @@ class Comparison:
     apart: list[Call] = field(default_factory=list)
 
     @property
+    def filled(self) -> bool:
+        """Whether what differs is what uninitialised memory was filled with."""
+        return self.left.header.fill != self.right.header.fill
+
+    @property
     def equal(self) -> bool:
         """Whether nothing differs."""
         return self.first is None

@@ -14,7 +14,7 @@ from functools import wraps
 from types import FrameType, ModuleType
 from typing import Any, Final
 
-from detlint.runtime.imports import when_imported
+from detlint.runtime.imports import Action, when_imported
 from detlint.tracing.events import Events, Told, digest
 
 _DRAWS: Final = (
@@ -40,8 +40,12 @@ _LARGEST: Final = 1 << 20
 """Bytes of a file whose content is digested as it is opened; of a larger one, its size is."""
 
 
-def follow(events: Events) -> None:
-    """Have calls told from now on, in this process, as long as it lives."""
+def follow(events: Events, guarded: Callable[[Action], Action]) -> None:
+    """Have calls told from now on, in this process, as long as it lives.
+
+    Args:
+        guarded: makes what follows a module such that the program's import of it goes on whatever happens.
+    """
     _random(events)
     _put(events, time, _TIMES)
     _put(events, os, _PROCESS)
@@ -52,11 +56,14 @@ def follow(events: Events) -> None:
     os.scandir = _scandir(events, os.scandir)
     _put(events, os.path, _ASKS, "os.path")
     builtins.open = _open(events, builtins.open)
-    when_imported("secrets", lambda module: _put(events, module, ("token_bytes", "token_hex", "randbelow", "choice")))
-    when_imported("concurrent.futures", lambda module: _completed(events, module))
-    when_imported("multiprocessing.pool", lambda module: _unordered(events, module))
-    when_imported("numpy", lambda module: _numpy(events, module))
-    when_imported("torch", lambda module: _torch(events, module))
+    for name, action in (
+        ("secrets", lambda module: _put(events, module, ("token_bytes", "token_hex", "randbelow", "choice"))),
+        ("concurrent.futures", lambda module: _completed(events, module)),
+        ("multiprocessing.pool", lambda module: _unordered(events, module)),
+        ("numpy", lambda module: _numpy(events, module)),
+        ("torch", lambda module: _torch(events, module)),
+    ):
+        when_imported(name, guarded(action))
 
 
 def _put(events: Events, module: Any, names: Iterable[str], prefix: str = "", **how: Any) -> None:
@@ -172,6 +179,8 @@ def _numpy(events: Events, numpy: ModuleType) -> None:
     drawing = numpy.random
     functions = [name for name in drawing.__all__ if callable(getattr(drawing, name)) and name not in _NO_DRAWS]
     functions = [name for name in functions if not isinstance(getattr(drawing, name), type)]
+    for name in ("empty", "empty_like"):
+        setattr(numpy, name, _unwritten(events, f"numpy.{name}", getattr(numpy, name)))
     _put(events, drawing, functions)
     _put(events, drawing, ("shuffle",), changes=0)
     _put(events, drawing, ("default_rng",))
@@ -181,10 +190,22 @@ def _numpy(events: Events, numpy: ModuleType) -> None:
         drawing.RandomState = _random_state(events, own)
 
 
+def _unwritten(events: Events, name: str, own: Callable[..., Any]) -> Told:
+    """A function that gives memory with whatever was in it: filled, as that of tensors is."""
+
+    def filled(*args: Any, **kwargs: Any) -> Any:
+        made = own(*args, **kwargs)
+        if made.dtype.kind in "biufc":
+            made.fill(events.filling)
+        return made
+
+    return events.recorded(name, wraps(own)(filled), reads=lambda _: events.filling)
+
+
 def _random_state(events: Events, own: Any) -> Any:
     """The class, with its making told; what is made of either one is an instance of both."""
 
-    class Made(type):
+    class Made(type(own)):  # type: ignore[misc]  # what enforces may have put another class there
         def __instancecheck__(cls, one: object) -> bool:
             return isinstance(one, own)
 

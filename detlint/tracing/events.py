@@ -21,19 +21,18 @@ from xxhash import xxh3_64_intdigest
 from detlint.runtime.places import importing, whose
 from detlint.tracing.sites import Frames, Sites
 
-Sort = Literal["seed", "draw", "order", "content", "chance"]
-"""`seed`: fixes a stream. `draw`: draws from one, or makes one. `order`: of a listing, of what threads have done. `content`: of a file,
-or whether it is there. `chance`: the time, numbers of processes, the system's entropy: another one in each run."""
+Sort = Literal["seed", "draw", "order", "content", "memory", "chance"]
+"""`seed`: fixes a stream. `draw`: draws from one, or makes one. `order`: of a listing, of what threads have done. `content`: of a
+file, or whether it is there. `memory`: that isn't filled. `chance`: the time, numbers of processes, the system's entropy."""
 _EACH: Final = 256
 """Rows that a line gets one by one; then each time that its calls have doubled, with what all of them gave."""
 _LONGEST: Final = 80
 _EARLY: Final = 100_000
 _BY_NAME: Final[dict[str, Sort]] = {
     **dict.fromkeys(("random.seed", "numpy.random.seed", "torch.manual_seed", "torch.seed"), "seed"),
-    **dict.fromkeys(
-        ("os.listdir", "os.scandir", "concurrent.futures.as_completed", "multiprocessing.pool.Pool.imap_unordered"),
-        "order",
-    ),
+    **dict.fromkeys(("os.listdir", "os.scandir"), "order"),
+    **dict.fromkeys(("concurrent.futures.as_completed", "multiprocessing.pool.Pool.imap_unordered"), "order"),
+    **dict.fromkeys(("numpy.empty", "numpy.empty_like"), "memory"),
     **dict.fromkeys(
         ("open", *(f"os.path.{name}" for name in ("exists", "isfile", "isdir", "getmtime", "getsize"))), "content"
     ),
@@ -56,8 +55,6 @@ def is_recorded(name: str) -> bool:
 class Sink(Protocol):
     """What writes rows."""
 
-    recording: bool
-
     def event(self, name: str, frames: Frames, arguments: str, digest: int) -> None:
         """Write the row of one call."""
 
@@ -65,7 +62,12 @@ class Sink(Protocol):
 class Events:
     """Gives calls to the trace of the process; those before there is one are kept for it."""
 
-    def __init__(self) -> None:
+    def __init__(self, filling: int = 0) -> None:
+        """
+        Args:
+            filling: what uninitialised memory is filled with.
+        """
+        self.filling = filling
         self._early: list[tuple[str, Frames, str, int]] = []
         self._sink: Sink | None = None
         self._thread = threading.get_ident()
@@ -104,8 +106,6 @@ class Events:
 
     def add(self, name: str, given: Iterable[Any], found: int) -> None:
         """One more call, with what it was given and the digest of what it gave."""
-        if self._sink is not None and not self._sink.recording:
-            return
         frames = self._sites.here()
         if not frames:
             return

@@ -9,7 +9,7 @@ import msgspec
 
 from detlint.runtime.places import whose
 from detlint.tracing.calls import Call, calls
-from detlint.tracing.cause import Cause
+from detlint.tracing.cause import Cause, Kind
 from detlint.tracing.cause import cause as why
 from detlint.tracing.compare import Comparison, Difference
 from detlint.tracing.events import Sort, sort_of
@@ -19,6 +19,7 @@ _SAID: Final[dict[Sort, str]] = {
     "draw": "it draws random numbers, and drew others: nothing seeds them, or more was drawn before in one run",
     "order": "it gives the same in another order, or other things",
     "content": "it finds something else in each run",
+    "memory": "what it gives is read before all of it is written: another content of that memory gives another loss",
     "chance": "it gives something else in each run",
 }
 
@@ -36,6 +37,8 @@ def explained(found: Comparison, cause: Cause) -> Cause:
             return msgspec.structs.replace(explained(other, drawn), reached=cause.call)
     before = [event for event in found.events if _before(event, first)]
     event = None
+    if found.filled:
+        before = [event for event in before if sort_of(event.call.op) == "memory"]
     if cause.kind == "random":
         event = next(
             (e for e in reversed(before) if sort_of(e.call.op) == "seed" and e.call.op.startswith("torch.")), None
@@ -55,7 +58,7 @@ def explained(found: Comparison, cause: Cause) -> Cause:
         said += f" ({event.left.arguments} and {event.right.arguments})"
     if event.parts == ("sequence",):
         said = "only one run calls it"
-    kind = "random" if sort in ("seed", "draw") else "data"
+    kind: Kind = "random" if sort in ("seed", "draw") else "memory" if sort == "memory" else "data"
     return msgspec.structs.replace(
         cause, kind=kind, said=said, call=event.call, forward=None, within=False, reached=cause.call
     )

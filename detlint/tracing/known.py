@@ -27,7 +27,15 @@ _OWNERS: Final = {
 }  # fmt: skip
 """Where a framework's operators are found by their names."""
 _NODE: Final = re.compile(r"(?P<function>\w+?)Backward\d*")
-_FAMILIES: Final = {"data": "13", "random": "13", "control": "13", "kernel": "46", "collective": "6", "crash": ""}
+_FAMILIES: Final = {
+    "data": "13",
+    "random": "13",
+    "control": "13",
+    "memory": "",
+    "kernel": "46",
+    "collective": "6",
+    "crash": "",
+}
 """The families of rules that may speak of a cause."""
 _SILENT: Final = {"torch": "DET408"}
 """The rule about operators that no other rule knows."""

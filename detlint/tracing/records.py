@@ -29,6 +29,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: the number of the process in a run of several; None where nothing says it yet.
+        fill: what uninitialised memory was filled with.
         worker: of a worker of a data loader, how many processes had been forked before; None of others.
         level: `kernel`, `api` or `module`.
         digest: how values are digested. Two traces are compared only if they have it in common.
@@ -40,6 +41,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     rank: int | None = None
     world: int | None = None
     worker: int | None = None
+    fill: int = 0
     argv: list[str] = []
     python: str = ""
     platform: str = ""

@@ -165,6 +165,7 @@ class Session(ABC):
             rank=rank,
             world=world,
             worker=self.worker,
+            fill=self.settings.fill,
             argv=environment.argv(),
             python=environment.interpreter(),
             platform=environment.machine(),

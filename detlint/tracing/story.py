@@ -189,6 +189,8 @@ def _forward(cause: Cause) -> list[Line]:
 def _headline(cause: Cause, call: Call, shown: Call) -> str:
     place = f" at {_short(shown)}" if shown.stack else ""
     what = f"`{shown.api or call.op}`"
+    if cause.kind == "memory":
+        return f"{what}{place} gives memory that is read before it is written"
     if call.event:
         sort = sort_of(call.op)
         gives = (
@@ -218,6 +220,8 @@ def _help(cause: Cause, about: Known) -> str:
         return about.remedy
     if cause.kind == "kernel":
         return "Switch deterministic algorithms on, replace the operator by others, or run it on the CPU."
+    if cause.kind == "memory":
+        return "Use `zeros` in its place, or write all of it before it is read."
     if cause.kind == "data":
         return "Fix the order and the content of what is read: sort listings, seed what draws, don't shuffle unseeded."
     if cause.kind == "control":

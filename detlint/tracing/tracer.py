@@ -32,6 +32,7 @@ class Tracer:
     Attributes:
         recording: whether rows are made.
         row: how many there are.
+        filling: what uninitialised memory is filled with.
     """
 
     def __init__(self, writer: Writer, modules: Modules, on_device: bool | None) -> None:
@@ -43,6 +44,7 @@ class Tracer:
         self.modules = modules
         self.recording = True
         self.row = 0
+        self.filling = 0
         self.api: Any = None
         self._on_device = on_device
         self._sums = digests.OnDevice()
@@ -135,8 +137,8 @@ class Tracer:
         with digests.unseen():
             for tensor in tensors:
                 self._value(tensor, row.outputs, False, False)
-                if since is None or self._producer(tensor) < since:
-                    self._producers[_address(tensor)] = self.row
+                if since is None or max(map(self._producer, _parts(tensor)), default=NOTHING) < since:
+                    self._wrote(tensor)
             return self._put(row)
 
     def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool) -> None:
@@ -210,7 +212,7 @@ class Tracer:
         tensors: list[torch.Tensor] = []
         _sort((result,), tensors, [])
         if operator.unfilled:
-            fill(result)
+            fill(result, self.filling)
         if operator.written:
             written = (args[i] if i < len(args) else kwargs.get(name) for i, name in operator.written)
             _sort(written, tensors, [])
@@ -222,10 +224,12 @@ class Tracer:
         elif operator.view:
             self._pass_on(row, tensors)
         else:
-            producers = self._producers
             for tensor in tensors:
-                self._value(tensor, row.outputs, False, False)
-                producers[_address(tensor)] = self.row
+                if operator.unfilled:
+                    self._kind_only(tensor, row.outputs)
+                else:
+                    self._value(tensor, row.outputs, False, False)
+                self._wrote(tensor)
         self._put(row)
 
     def _pass_on(self, row: Row, views: list[torch.Tensor]) -> None:
@@ -234,9 +238,14 @@ class Tracer:
         producer = self.row if producer == NOTHING else producer
         for view in views:
             self._kind_only(view, row.outputs)
-            address = _address(view)
-            if self._producers.get(address, NOTHING) < producer:
-                self._producers[address] = producer
+            for part in _parts(view):
+                address = _address(part)
+                if self._producers.get(address, NOTHING) < producer:
+                    self._producers[address] = producer
+
+    def _wrote(self, tensor: torch.Tensor) -> None:
+        for part in _parts(tensor):
+            self._producers[_address(part)] = self.row
 
     def _put(self, row: Row) -> int:
         number = self.row
@@ -377,6 +386,12 @@ def _layout(tensor: torch.Tensor) -> str:
         return type(tensor).__name__
 
 
+def _parts(tensor: torch.Tensor) -> Iterable[torch.Tensor]:
+    """The tensors whose memory it is."""
+    kind = type(tensor)
+    return (tensor,) if kind is torch.Tensor or kind is torch.nn.Parameter else digests.plain(tensor)
+
+
 def _is_lazy(tensor: torch.Tensor) -> bool:
     return tensor.is_neg() or (tensor.is_complex() and tensor.is_conj())
 
@@ -389,8 +404,8 @@ def _address(tensor: torch.Tensor) -> int:
         return 0
 
 
-def fill(result: Any) -> None:
-    """Put zeros into memory that holds anything."""
+def fill(result: Any, what: int = 0) -> None:
+    """Put zeros, or something else, into memory that holds anything."""
     for tensor in tensors_of(result):
         if not tensor.is_meta and tensor.numel():
-            tensor.zero_()
+            tensor.fill_(what) if what else tensor.zero_()

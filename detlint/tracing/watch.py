@@ -27,6 +27,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         losses: the folder that gets the loss of each iteration; empty for none.
         iterations: after how many iterations the run ends; 0: when it ends by itself.
         expected: the folder with the losses of an earlier run: this one ends at the first that differs. Empty for none.
+        fill: what uninitialised memory is filled with while it is traced.
         twice: the file that gets the kernels which don't repeat; empty: they aren't tried.
     """
 
@@ -39,6 +40,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     losses: str = ""
     iterations: int = 0
     expected: str = ""
+    fill: int = 0
     twice: str = ""
 
     def prepare(self, variables: MutableMapping[str, str]) -> None:
@@ -65,4 +67,4 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     def settings(self) -> Settings:
         """What to trace."""
         steps = None if self.steps is None else frozenset(self.steps)
-        return Settings(Path(self.trace), steps, self.level, self.digest)
+        return Settings(Path(self.trace), steps, self.level, self.digest, self.fill)
