@@ -94,8 +94,8 @@ def test_the_catalog_knows_which(project: Project, text: str, code: str, level: 
             "VLLM_BATCH_INVARIANT=1 python -m vllm.entrypoints.openai.api_server &\n",
         ),
         (
-            "nohup python -m sglang.launch_server --tp 2\n",
-            "nohup python -m sglang.launch_server --enable-deterministic-inference --tp 2\n",
+            "nohup python -m sglang.launch_server --random-seed 1\n",
+            "nohup python -m sglang.launch_server --enable-deterministic-inference --random-seed 1\n",
         ),
         ("export VLLM_BATCH_INVARIANT=0\nvllm serve m\n", None),
     ],
@@ -107,6 +107,11 @@ def test_servers(project: Project, text: str, fixed: str | None) -> None:
     assert [row["severity"] for row in findings(".")] == ["note"]
     detlint("--isolated", "--no-cache", *ALIGN, "--fix", "--unsafe-fixes", ".")
     assert fixed is None or (root / "serve.sh").read_text() == fixed
+
+
+def test_a_server_that_draws_its_seed(project: Project) -> None:
+    project(**{"serve.sh": "python -m sglang.launch_server\n"})
+    assert ("DET107", "warning") in [(row["code"], row["severity"]) for row in findings(".")]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ class Judge:
         """Whether all of an entry's conditions hold."""
         verdict: Verdict = True
         for parameter, condition in entry.when.items():
-            argument = argument_of(bound, parameter) or bound.get("**") or MISSING
+            argument = self._part(bound, parameter) or argument_of(bound, parameter) or bound.get("**") or MISSING
             one = self.holds(condition, argument, bound)
             if one and argument.given is None:
                 # A splat may say otherwise; it seldom does, so a default that is harmless stays harmless.
@@ -85,6 +85,16 @@ class Judge:
             if one is None:
                 verdict = None
         return verdict
+
+    def _part(self, bound: dict[str, Argument], parameter: str) -> Argument | None:
+        """What an object that a parameter gets was made with under a name, if it is written out where it is made:
+        `generate(generation_config=GenerationConfig(do_sample=True))`."""
+        owner, dot, key = parameter.partition(".")
+        whole = settle(bound[owner].value) if dot and owner in bound else None
+        if not isinstance(whole, Result) or not isinstance(whole.of, Ref):
+            return None
+        given = self.named_argument(whole.site, key)
+        return Argument(given, True) if given is not None else None
 
     def asks_for_values(self, entry: Entry, bound: dict[str, Argument]) -> bool:
         """Whether something is open of an entry's conditions, and no more than values which the call passes, and which nothing says."""
