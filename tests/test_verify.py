@@ -99,6 +99,27 @@ def test_a_small_difference_passes_within_a_tolerance_that_is_asked_for(tmp_path
     assert told["forward"] == "close"
 
 
+def test_a_run_is_compared_with_one_that_was_kept(tmp_path: Path) -> None:
+    kept, folder = tmp_path / "digest.json", tmp_path / "kept"
+    _verified(tmp_path, model(), "--record", kept, "--keep", folder)
+    told = _verified(tmp_path, model(), "--against", kept, "--keep", folder, "--overwrite")
+    assert (told["outcome"], len(told["losses"])) == ("equal", 2)
+    assert not (folder / "run2").exists()
+    changed = model(layer="x * 1.5")
+    told = _verified(tmp_path, changed, "--against", kept, code=1)
+    assert told["outcome"] == "diverged"
+    assert told["trace"]["story"]["stack"][0]["line"] == line(changed, "layer")
+    (folder / "mine.txt").write_text("mine")
+    for options, said in (
+        (("--record", kept), "--overwrite"),
+        (("--keep", folder, "--overwrite"), "mine.txt"),
+        (("--against", tmp_path / "none.json"), "--record"),
+    ):
+        done = shell("verify", *options, "train.py", cwd=tmp_path / "project")
+        assert done.returncode == 2
+        assert said in done.stderr
+
+
 def test_a_program_without_a_loss_is_not_comparable(tmp_path: Path) -> None:
     told = _verified(tmp_path, "import torch\nprint('loss: 1.5')\nprint('loss: 1.25')\n", code=2)
     assert told["outcome"] == "unknown"

@@ -235,6 +235,18 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
 @click.option(
     "--trace/--no-trace", default=True, show_default=True, help="Trace two more runs where the losses differ."
 )
+@click.option(
+    "--resume-at",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Break it off after K iterations, start it again, and compare with a run that isn't broken off.",
+)
+@click.option(
+    "--resume-with",
+    metavar="ARGUMENTS",
+    default="",
+    help="With --resume-at: what the program gets besides, to go on from its checkpoint.",
+)
 @click.option("--twice", is_flag=True, help="Run each kernel twice within one run, instead of the program.")
 @click.option(
     "--output-format",
@@ -248,6 +260,17 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
     "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with both curves there, too."
 )
 @click.option("--keep", type=click.Path(path_type=Path, file_okay=False), help="Keep losses, output and traces there.")
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where the runs are equal, write what --against compares with.",
+)
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Run it once, and compare it with the run in this file.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace what --keep and --record find there.")
 def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **options: Any) -> None:
     """Run a program twice, and tell whether it repeats; if not, which operator is the first that differs.
 
@@ -262,11 +285,15 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
     from detlint.tracing import output
     from detlint.tracing.start import TimedOut
 
+    _clear(options["keep"], options["record"], options["overwrite"])
     with _folder(options["keep"]) as folder:
         try:
             program = replace(_program(command, module, not options["as_is"]), seconds=options["timeout"])
-            if options["twice"]:
-                found: output.TriedTwice | output.Verified = output.twice(program, folder, options["iterations"])
+            found: output.Found
+            if options["resume_at"]:
+                found = output.resumed(program, folder, options)
+            elif options["twice"]:
+                found = output.twice(program, folder, options["iterations"])
             else:
                 found = output.verified(program, folder, options)
         except (NotStarted, re.error) as error:
@@ -279,6 +306,27 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
         sys.exit(found.code)
 
 
+def _clear(keep: Path | None, record: Path | None, overwrite: bool) -> None:
+    """Make room for what is to be kept; nothing but what an earlier run has left there is removed."""
+    import shutil
+
+    if record is not None and record.exists() and not overwrite:
+        fail(f"{record}: exists; name another file, or say --overwrite")
+    if keep is None or not keep.exists() or not overwrite:
+        return
+    others = [path.name for path in keep.iterdir() if _KEPT.fullmatch(path.name) is None]
+    if others:
+        fail(f"{keep}: has what no run has left there ({', '.join(sorted(others)[:3])}); name another folder")
+    for path in keep.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+_KEPT = re.compile(
+    r"(run|trace|traced)\d+|run-(whole|resumed)|whole|resumed|stopped|kept|(kept|trace1)-output|twice|output\.txt"
+)
+"""What the runs of `detlint verify` are kept in."""
+
+
 @contextlib.contextmanager
 def _folder(keep: Path | None) -> Iterator[Path]:
     """A folder that stays, or one for the time being."""
@@ -289,6 +337,6 @@ def _folder(keep: Path | None) -> Iterator[Path]:
             yield Path(made)
         return
     if keep.exists() and any(keep.iterdir()):
-        fail(f"{keep}: isn't empty; name another folder to keep the runs in")
+        fail(f"{keep}: isn't empty; name another folder to keep the runs in, or say --overwrite")
     keep.mkdir(parents=True, exist_ok=True)
     yield keep

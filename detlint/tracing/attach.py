@@ -18,6 +18,11 @@ def attach() -> None:
     watch = Watch.read()
     if watch.losses:
         _watch_losses(watch)
+    if watch.resuming:
+        from detlint.tracing import resumption
+
+        resumption.begin(watch)
+        when_imported("torch", _guarded(resumption.of_torch))
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
     if watch.trace:

@@ -206,7 +206,8 @@ class _Names:
             return number
         known, trace = self._texts[side], self.traces[side]
         while len(known) <= number:
-            known.append(self._id(trace.texts[len(known)]))
+            # Files of the program are the same wherever its folder is.
+            known.append(self._id(trace.texts[len(known)].removeprefix(f"{trace.header.directory}/")))
         return known[number]
 
     def site(self, number: int, side: int) -> int:

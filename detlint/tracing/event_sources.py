@@ -70,13 +70,15 @@ def _put(events: Events, module: Any, names: Iterable[str], prefix: str = "", **
     for name in names:
         own = getattr(module, name, None)
         if own is not None:
-            setattr(module, name, events.recorded(f"{prefix or module.__name__}.{name}", own, **how))
+            setattr(
+                module, name, events.recorded(f"{prefix or module.__name__}.{name}", own, **how).named(module, name)
+            )
 
 
 def _random(events: Events) -> None:
     _put(events, random, _DRAWS)
     _put(events, random, ("shuffle",), changes=0)
-    random.seed = _seeding(events, "random.seed", random.seed, random.getstate)
+    random.seed = _seeding(events, "random.seed", random.seed, random.getstate).named(random, "seed")
     for owner, names in (
         (random.Random, (*_DRAWS, "shuffle")),
         (random.SystemRandom, ("random", "getrandbits", "randbytes")),
@@ -145,7 +147,7 @@ def _open(events: Events, own: Callable[..., Any]) -> Callable[..., Any]:
                 events.tell("open", content(args[0], mode))
             return own(*args, **kwargs)
 
-    return Opening(events, "open", own)
+    return Opening(events, "open", own).named(builtins, "open")
 
 
 def _completed(events: Events, module: ModuleType) -> None:
@@ -180,11 +182,12 @@ def _numpy(events: Events, numpy: ModuleType) -> None:
     functions = [name for name in drawing.__all__ if callable(getattr(drawing, name)) and name not in _NO_DRAWS]
     functions = [name for name in functions if not isinstance(getattr(drawing, name), type)]
     for name in ("empty", "empty_like"):
-        setattr(numpy, name, _unwritten(events, f"numpy.{name}", getattr(numpy, name)))
+        setattr(numpy, name, _unwritten(events, f"numpy.{name}", getattr(numpy, name)).named(numpy, name))
     _put(events, drawing, functions)
     _put(events, drawing, ("shuffle",), changes=0)
     _put(events, drawing, ("default_rng",))
-    drawing.seed = _seeding(events, "numpy.random.seed", drawing.seed, lambda: drawing.get_state()[1].tobytes())
+    seeding = _seeding(events, "numpy.random.seed", drawing.seed, lambda: drawing.get_state()[1].tobytes())
+    drawing.seed = seeding.named(drawing, "seed")
     own = drawing.RandomState
     if isinstance(own, type):
         drawing.RandomState = _random_state(events, own)

@@ -142,6 +142,7 @@ class Told:
             changes: the place of the argument that it changes, where it gives nothing; negative: there is none.
             reads: what of its result is digested.
         """
+        self.__qualname__ = name
         update_wrapper(self, own)
         self._events = events
         self._name = name
@@ -154,7 +155,12 @@ class Told:
         return self.call(sys._getframe(1), args, kwargs)
 
     def __reduce__(self) -> str:
-        return str(self._own.__qualname__)
+        return self.__qualname__
+
+    def named(self, owner: Any, name: str) -> Told:
+        """It, as what a module has under a name: it is pickled by that."""
+        self.__module__, self.__qualname__ = owner.__name__, name
+        return self
 
     def call(self, frame: FrameType, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call it from a frame."""

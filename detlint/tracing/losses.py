@@ -46,6 +46,7 @@ class Recorder:
 
     Attributes:
         state: the digest of the parameters that the next loss is computed with, once an optimizer has changed them.
+        before: told the iteration of a loss before it is written.
     """
 
     def __init__(self, watch: Watch) -> None:
@@ -55,6 +56,7 @@ class Recorder:
         self.count = 0
         self.logged = False
         self.state = ""
+        self.before: Callable[[int], object] = lambda _: None
         self._process = os.getpid()
         expected = Path(watch.expected, watch.name + SUFFIX)
         self._expected = read(expected) if watch.expected and expected.exists() else []
@@ -68,6 +70,7 @@ class Recorder:
             self.path.unlink(missing_ok=True)
             self.count = 0
         iteration = self.count if self.logged else self.steps
+        self.before(iteration)
         loss = Loss(iteration, value, bits, source, self.state, _rank())
         with self.path.open("ab") as file:
             file.write(_written(loss))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import click
 
 from detlint import visible
-from detlint.tracing import text, twice_text, verification_text
+from detlint.tracing import against, resume, text, twice_text, verification_text
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict
-from detlint.tracing.verify import Verification, Verifier
+from detlint.tracing.verify import Verification
 
 ATOL: Final = 1e-3
 """What MindSpore's guide allows: numpy.allclose with atol=1e-3."""
@@ -34,6 +34,20 @@ def of_traces(told: Verdict, form: str) -> str:
 
         return html.page(told, None)
     return visible.lines(text.lines(told))
+
+
+class Found(Protocol):
+    """What a way of verifying came to."""
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+
+    def text(self, form: str) -> str:
+        """It in a format."""
+
+    def html(self) -> str:
+        """It as a page."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +82,16 @@ class Verified:
 def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verified:
     """Run a program several times, as the options of `detlint verify` say."""
     given = options["atol"]
-    verifier = Verifier(
+    verifier = against.Against(
         program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", _tell
     )
+    if options["against"] is not None:
+        found = verifier.against(against.read(options["against"]), options["trace"])
+        return Verified(found, found.code(tolerant=given is not None))
     found = verifier.verify(options["runs"], options["trace"])
+    if options["record"] is not None and found.outcome == "equal":
+        against.record(verifier, found, options["record"])
+        _tell(f"kept in {options['record']}")
     return Verified(found, found.code(tolerant=given is not None))
 
 
@@ -100,6 +120,34 @@ class TriedTwice:
 def twice(program: Program, folder: Path, iterations: int) -> TriedTwice:
     """Run a program with each kernel called twice."""
     return TriedTwice(twice_text.run(program, folder, iterations))
+
+
+@dataclass(frozen=True)
+class Went:
+    """The outcome of breaking a program off and starting it again."""
+
+    found: resume.Resumed
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return self.found.code
+
+    def text(self, form: str) -> str:
+        """It in a format; SARIF has no form for it."""
+        return _json(resume.as_json(self.found)) if form == "json" else visible.lines(resume.lines(self.found))
+
+    def html(self) -> str:
+        """It as a page."""
+        from detlint.tracing import html
+
+        return html.plain("A run that goes on", click.unstyle(self.text("text")))
+
+
+def resumed(program: Program, folder: Path, options: dict[str, Any]) -> Went:
+    """Break a program off and start it again, as the options of `detlint verify` say."""
+    again, at, iterations = options["resume_with"], options["resume_at"], max(options["iterations"], 1)
+    return Went(resume.resumed(program, folder, at, iterations, again, _tell))
 
 
 def _tell(said: str) -> None:

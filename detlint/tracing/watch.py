@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, MutableMapping
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -28,6 +28,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         iterations: after how many iterations the run ends; 0: when it ends by itself.
         expected: the folder with the losses of an earlier run: this one ends at the first that differs. Empty for none.
         fill: what uninitialised memory is filled with while it is traced.
+        resuming: what this run is of those that tell whether a program goes on as it should; empty: none of them.
+        at: the iteration before which a run that is to be resumed ends, and at whose loss the whole run's state is noted.
         twice: the file that gets the kernels which don't repeat; empty: they aren't tried.
     """
 
@@ -42,6 +44,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     expected: str = ""
     fill: int = 0
     twice: str = ""
+    resuming: Literal["", "stopped", "resumed", "whole"] = ""
+    at: int = 0
 
     def prepare(self, variables: MutableMapping[str, str]) -> None:
         """Tell it to the processes that are started with this environment."""
