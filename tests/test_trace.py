@@ -130,12 +130,13 @@ if os.urandom(1)[0] % 2:
     generator = torch.default_generator
 for _ in range(int.from_bytes(os.urandom(2), "little")):
     torch.default_generator.seed()
-torch.default_generator.manual_seed(int.from_bytes(os.urandom(6), "little"))
+torch.default_generator.manual_seed(int.from_bytes(os.urandom(6), "little"))  # seed
 y = torch.rand(3)  # draw
 """
     story = pair(tmp_path, text)["story"]
     assert story["cause"] == "random"
-    assert story["stack"][0]["line"] == line(text, "draw")
+    assert story["stack"][0]["line"] == line(text, "seed")
+    assert story["reached_at"]["line"] == line(text, "draw")
     assert "aten.rand.default" in story["said"]
     assert "in between" in story["said"]
 

@@ -16,6 +16,10 @@ from detlint.tracing.watch import Watch
 def attach() -> None:
     """Watch this process as the run's plan says, as soon as it imports a framework."""
     watch = Watch.read()
+    if watch.basis:
+        from detlint.tracing import basis
+
+        basis.begin(watch)
     if watch.losses:
         _watch_losses(watch)
     if watch.resuming:
@@ -25,6 +29,8 @@ def attach() -> None:
         when_imported("torch", _guarded(resumption.of_torch))
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
+    if watch.batches:
+        when_imported("torch", _guarded(lambda _: _try_batches(watch)))
     if watch.trace:
         told = events.current = events.Events(watch.fill)
         follow(told, _guarded)
@@ -58,6 +64,12 @@ def _trace(framework: str, watch: Watch, told: events.Events) -> None:
 
 def _try_twice(watch: Watch) -> None:
     from detlint.tracing.twice import begin
+
+    begin(watch)
+
+
+def _try_batches(watch: Watch) -> None:
+    from detlint.tracing.batches import begin
 
     begin(watch)
 

@@ -89,13 +89,13 @@ def compare(left: Path, right: Path) -> Comparison:
     """
     one, other = Trace.open(left), Trace.open(right)
     found = Comparison(one, other)
-    names = _Names(one, other)
+    names = Items(one, other)
     ancestors = Ancestors(names)
     seen: set[Hashable] = set()
     counts, alone = [0, 0], [0, 0]
     reached: tuple[bool, int] | None = None
     """Of the run that lacks the first call: which it is, and how many rows it had until then."""
-    for ours, theirs in align(Keyed(_items(one, names, 0)), Keyed(_items(other, names, 1))):
+    for ours, theirs in align(Keyed(items(one, names, 0)), Keyed(items(other, names, 1))):
         counts[0] += ours is not None
         counts[1] += theirs is not None
         if ours is None or theirs is None:
@@ -137,7 +137,7 @@ def compare(left: Path, right: Path) -> Comparison:
     return found
 
 
-def _look_back(found: Comparison, names: _Names, ancestors: Ancestors) -> None:
+def _look_back(found: Comparison, names: Items, ancestors: Ancestors) -> None:
     """Leave out what no loss is made of. Where one run goes on, or has other losses, all counts: nothing says what made it."""
     begun = ancestors.origins()
     if begun:
@@ -160,7 +160,7 @@ def _look_back(found: Comparison, names: _Names, ancestors: Ancestors) -> None:
     found.apart = [*apart.values()]
 
 
-def _parted(names: _Names, at: Parted) -> Difference:
+def _parted(names: Items, at: Parted) -> Difference:
     if at.left is not None and at.right is not None:
         return _difference(names, names.parts(at.left.row, at.right.row), at.left, at.right)
     one, other = names.traces
@@ -181,14 +181,14 @@ def _is_origin(item: Item, first: Difference, level: str) -> bool:
     return level == "kernel" or item.step == first.call.step
 
 
-def _items(trace: Trace, names: _Names, side: int) -> Iterator[tuple[Hashable, Item]]:
+def items(trace: Trace, names: Items, side: int) -> Iterator[tuple[Hashable, Item]]:
     collectives = 0
     for number, row in enumerate(trace.rows()):
         yield names.key(row, side), Item(number, row, collectives, trace.step)
         collectives += bool(row.flags & SHARED)
 
 
-class _Names:
+class Items:
     """What the numbers of two traces stand for, so that rows can be compared by number."""
 
     def __init__(self, left: Trace, right: Trace) -> None:
@@ -282,7 +282,7 @@ class _Names:
         return self._ids.setdefault(key, len(self._ids))
 
 
-def _difference(names: _Names, parts: list[Part], left: Item, right: Item) -> Difference:
+def _difference(names: Items, parts: list[Part], left: Item, right: Item) -> Difference:
     one, other = names.traces
     return Difference(
         tuple(parts),

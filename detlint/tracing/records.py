@@ -118,6 +118,21 @@ class Rank(msgspec.Struct, tag=6, array_like=True, frozen=True):
     world: int
 
 
+class Values(msgspec.Struct, tag=8, array_like=True, frozen=True):
+    """How large the values of a row are that follows, so that they can be compared within a tolerance.
+
+    Attributes:
+        row: its number.
+        inputs: of each input that no row made; empty for the others.
+        outputs: of each output. A sketch: length, how many values are no finite numbers, products. From msprobe: maximum,
+            minimum, mean, length.
+    """
+
+    row: int
+    inputs: list[list[float]]
+    outputs: list[list[float]]
+
+
 class End(msgspec.Struct, tag=7, array_like=True, frozen=True):
     """The trace was closed. `error` is the exception that ended the run, if one did."""
 
@@ -139,4 +154,4 @@ AIM: Final = 32
 """A row of what a run is for: a loss from which gradients are computed, or the parameters as an optimizer has left them."""
 EVENT: Final = 64
 """A row of Python's: a draw, a seed, the time, a listing, a file. It tells where from data came, and is no difference by itself."""
-Record = Text | Site | Kind | Row | Step | Rank | End
+Record = Text | Site | Kind | Row | Step | Rank | End | Values

@@ -76,7 +76,7 @@ def compare_runs(left: Path, right: Path) -> Runs:
         NotComparable: they aren't traces of the same kind.
     """
     kept = TemporaryDirectory(prefix="detlint-diff-")
-    ours, others = _by_rank(_own(left, Path(kept.name, "left"))), _by_rank(_own(right, Path(kept.name, "right")))
+    ours, others = by_rank(own(left, Path(kept.name, "left"))), by_rank(own(right, Path(kept.name, "right")))
     if ours.keys() != others.keys():
         raise NotComparable(f"{left} has {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by")
     runs = Runs([], kept=kept)
@@ -113,7 +113,7 @@ def _caused(process: Process) -> Process:
     return process
 
 
-def _own(folder: Path, into: Path) -> Path:
+def own(folder: Path, into: Path) -> Path:
     """A run's traces: what msprobe dumped is converted."""
     return msprobe.converted(folder, into) if msprobe.dumps(folder) else folder
 
@@ -136,7 +136,7 @@ def _before(process: Process) -> int:
     return first.call.collectives
 
 
-def _by_rank(folder: Path) -> dict[tuple[int, str], Trace]:
+def by_rank(folder: Path) -> dict[tuple[int, str], Trace]:
     """The traces of a run by rank and framework. Where nothing tells a rank, the one process that computed counts as rank 0.
 
     A framework that was imported and computed nothing is left out, unless nothing was computed at all.

@@ -23,6 +23,7 @@ class Settings:
         level: `kernel` is the finest.
         fill: what uninitialised memory is filled with.
         digest: where values are digested: `auto` is where they are.
+        values: whether it is recorded, too, how large values are, so that traces can be compared within a tolerance.
     """
 
     folder: Path
@@ -30,6 +31,7 @@ class Settings:
     level: Level = "kernel"
     digest: Where = "auto"
     fill: int = 0
+    values: bool = False
 
     def wants(self, step: int) -> bool:
         """Whether a step is recorded."""

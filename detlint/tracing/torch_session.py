@@ -36,7 +36,7 @@ class TorchTrace(Session):
 
     def _begin(self, writer: Writer) -> Tracer:
         where = {"auto": None, "host": False, "device": True}[self.settings.digest]
-        tracer = Tracer(writer, Modules(), where)
+        tracer = Tracer(writer, Modules(), where, self.settings.values)
         tracer.filling = self.settings.fill
         self._enter(tracer)
         return tracer

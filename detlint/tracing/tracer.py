@@ -12,7 +12,7 @@ from detlint.tracing import digests
 from detlint.tracing.modules import Modules
 from detlint.tracing.operators import Operator
 from detlint.tracing.random_state import random_state
-from detlint.tracing.records import AIM, EVENT, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row
+from detlint.tracing.records import AIM, EVENT, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row, Values
 from detlint.tracing.sites import Frames, Sites
 from detlint.tracing.writer import Writer
 
@@ -35,9 +35,10 @@ class Tracer:
         filling: what uninitialised memory is filled with.
     """
 
-    def __init__(self, writer: Writer, modules: Modules, on_device: bool | None) -> None:
+    def __init__(self, writer: Writer, modules: Modules, on_device: bool | None, values: bool = False) -> None:
         """
         Args:
+            values: whether it is written, too, how large values are.
             on_device: where digests are made: True by integer sums, False on the host; None: where the values are.
         """
         self.writer = writer
@@ -47,6 +48,7 @@ class Tracer:
         self.filling = 0
         self.api: Any = None
         self._on_device = on_device
+        self._values = values
         self._sums = digests.OnDevice()
         self._sites = Sites(*(str(path) + "/" for path in torch.__path__))
         self._operators: dict[Any, Operator] = {}
@@ -101,7 +103,7 @@ class Tracer:
             return (
                 result  # nothing is in it: a tensor whose memory comes from elsewhere begins so, whenever that arrives
             )
-        self._results(operator, row, result, args, kwargs)
+        self._results(operator, row, result, tensors, args, kwargs)
         return result
 
     def record(
@@ -139,6 +141,8 @@ class Tracer:
                 self._value(tensor, row.outputs, False, False)
                 if since is None or max(map(self._producer, _parts(tensor)), default=NOTHING) < since:
                     self._wrote(tensor)
+            if self._values:
+                self._measure(row, [], tensors)
             return self._put(row)
 
     def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool) -> None:
@@ -206,8 +210,24 @@ class Tracer:
         forward = NOTHING if number == _LEAF else self._forward.get(number, NOTHING)
         return self._text(node.name()), forward
 
+    def _measure(self, row: Row, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> None:
+        """Write how large values are; those that came in and weren't made by a row, as they are now."""
+        from detlint.tracing.sketch import sketch
+
+        made = [producer >= 0 for producer in row.inputs[2::3]]
+        if len(made) != len(inputs):  # one that consists of several
+            made = [True] * len(inputs)
+        given = [[] if known else sketch(tensor) for tensor, known in zip(inputs, made, strict=True)]
+        self.writer.write(Values(self.row, given, [*map(sketch, outputs)]))
+
     def _results(
-        self, operator: Operator, row: Row, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        operator: Operator,
+        row: Row,
+        result: Any,
+        inputs: list[torch.Tensor],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> None:
         tensors: list[torch.Tensor] = []
         _sort((result,), tensors, [])
@@ -230,6 +250,8 @@ class Tracer:
                 else:
                     self._value(tensor, row.outputs, False, False)
                 self._wrote(tensor)
+            if self._values:
+                self._measure(row, inputs, tensors)
         self._put(row)
 
     def _pass_on(self, row: Row, views: list[torch.Tensor]) -> None:
