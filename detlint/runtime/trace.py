@@ -42,4 +42,6 @@ def trace(
     from detlint.tracing.settings import Settings
 
     chosen = None if steps is None else frozenset(steps)
-    return frameworks.session(framework or frameworks.imported(), Settings(Path(folder), chosen, level, digest, values))
+    return frameworks.session(
+        framework or frameworks.imported(), Settings(Path(folder), chosen, level, digest, values=values)
+    )

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from types import ModuleType
 
 from detlint.runtime.imports import when_imported
-from detlint.tracing import frameworks
+from detlint.tracing import events, frameworks
+from detlint.tracing.event_sources import follow
 from detlint.tracing.watch import Watch
 
 
@@ -31,8 +32,10 @@ def attach() -> None:
     if watch.batches:
         when_imported("torch", _guarded(lambda _: _try_batches(watch)))
     if watch.trace:
+        told = events.current = events.Events(watch.fill)
+        follow(told, _guarded)
         for framework in frameworks.TRACED:
-            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch)))
+            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, told)))
 
 
 def _watch_losses(watch: Watch) -> None:
@@ -51,9 +54,11 @@ def _losses_of_mindspore(mindspore: ModuleType) -> None:
     of_mindspore(mindspore)
 
 
-def _trace(framework: str, watch: Watch) -> None:
+def _trace(framework: str, watch: Watch, told: events.Events) -> None:
     trace = frameworks.session(framework, watch.settings, name=watch.name)
     trace.start()
+    if (sink := trace.sink) is not None:
+        told.into(sink)
     atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
 
 

@@ -10,8 +10,8 @@ import msgspec
 
 from detlint.report.place import shown
 from detlint.tracing.calls import Place
+from detlint.tracing.output_tail import last
 from detlint.tracing.start import Program
-from detlint.tracing.verify import last
 from detlint.tracing.watch import Watch
 from detlint.visible import visible
 

@@ -22,9 +22,9 @@ from detlint.tracing import basis, environment, losses
 from detlint.tracing.calls import calls
 from detlint.tracing.cause import Cause
 from detlint.tracing.known import names
+from detlint.tracing.output_tail import last
 from detlint.tracing.reader import Trace, Unreadable, traces
 from detlint.tracing.start import Program
-from detlint.tracing.verify import last
 from detlint.tracing.watch import Watch
 from detlint.visible import visible
 

@@ -20,6 +20,7 @@ from detlint.tracing.align import Keyed, align
 from detlint.tracing.calls import Call, call
 from detlint.tracing.compare import Items, items
 from detlint.tracing.reader import Trace
+from detlint.tracing.records import AIM, EVENT
 from detlint.tracing.runs import NotComparable, by_rank, own
 from detlint.visible import visible
 
@@ -166,6 +167,9 @@ class _Process:
         names, found = Items(*self.traces), self.found
         alone = [*found.alone]
         for ours, theirs in align(Keyed(items(self.traces[0], names, 0)), Keyed(items(self.traces[1], names, 1))):
+            item = ours or theirs
+            if item is not None and item.row.flags & (AIM | EVENT):
+                continue
             if ours is None or theirs is None:
                 alone[ours is None] += 1
                 continue
