@@ -50,7 +50,8 @@ _UNSEEN: Final = _UNSEEN_SEEDS | {"DET103", "DET107", "DET108", "DET115", "DET30
 followed."""
 _PYTHON: Final = {"random": "python", "numpy": "numpy"}
 _FRAMEWORKS: Final = frozenset({"torch", "mindspore", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "paddle"})
-_WITHIN: Final = {"tensorflow": "keras"}
+_WITHIN: Final = {"tensorflow": "keras", "pytorch": "torch"}
+"""What a framework is called besides, or brings along; msprobe calls PyTorch by its other name."""
 _MOST: Final = 5
 
 
