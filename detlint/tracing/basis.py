@@ -49,9 +49,9 @@ class Basis(msgspec.Struct):
 
 class _Seen:
     def __init__(self, watch: Watch) -> None:
-        self.watch = watch
         self.seeds: Counter[Seed] = Counter()
         self.read: dict[str, None] = {}
+        self.file = Path(watch.basis, f"{watch.name}{SUFFIX}")
         self.root = os.getcwd() + os.sep
         self.open = True
 
@@ -69,12 +69,12 @@ class _Seen:
         return seeding
 
     def _place(self, caller: FrameType) -> tuple[str, int]:
-        """The nearest line of the program's folder that leads there; of detlint's own calls, none."""
-        if caller.f_code.co_filename.startswith(_OWN):
-            return "", 0
+        """The nearest line of the program's folder that leads there; where none does, that of the call, or none if it is detlint's."""
         frame: FrameType | None = caller
         while frame is not None and not frame.f_code.co_filename.startswith(self.root):
             frame = frame.f_back
+        if frame is None and caller.f_code.co_filename.startswith(_OWN):
+            return "", 0
         found = frame or caller
         return found.f_code.co_filename, found.f_lineno
 
@@ -101,7 +101,7 @@ class _Seen:
         )
         sources = [file for file in sources if os.path.isfile(file) and "site-packages" not in Path(file).parts]
         basis = Basis([*self.seeds.items()], [*dict.fromkeys(map(os.path.abspath, sources))], [*self.read])
-        Path(self.watch.basis, f"{self.watch.name}{SUFFIX}").write_bytes(msgspec.json.encode(basis))
+        self.file.write_bytes(msgspec.json.encode(basis))
 
 
 def begin(watch: Watch) -> None:

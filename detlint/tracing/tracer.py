@@ -160,8 +160,8 @@ class Tracer:
 
     def event(self, name: str, frames: Frames, arguments: str, digest: int) -> None:
         """Write the row of a function of Python's."""
-        if _node() is not None:
-            return  # what the backward pass calls
+        if self.writer.closed or _node() is not None:
+            return  # the trace has ended, or the backward pass calls it
         op, kind = self._text(name), self.writer.kind("python", (), "", "")
         site, given = self.writer.site(frames), self._text(arguments) if arguments else NOTHING
         self._put(Row(op, op, site, NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT))
