@@ -394,15 +394,16 @@ def _severity(backward: Backward, rule: Rule, module: Module, own: str = "", idl
     ).severity
 
 
-def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Effect]]:
+def _with_context(context: str, reach: Reach, matcher: Matcher) -> Sequence[tuple[Place, Effect]]:
     """The sites of a run that mean a context, by themselves or by what the run hands them."""
-    return [
-        (place, effect)
-        for place in reach.places
-        for found in (matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
-        for effect in found
-        if context in effect.entry.contexts
-    ]
+    if reach.by_context is None:
+        reach.by_context = {}
+        for place in reach.places:
+            for found in (matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values()):
+                for effect in found:
+                    for meant in effect.entry.contexts:
+                        reach.by_context.setdefault(meant, []).append((place, effect))
+    return reach.by_context.get(context, ())
 
 
 def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:

@@ -201,6 +201,8 @@ class Reach(msgspec.Struct):
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
     handed: dict[Place, dict[str, Sequence[Effect]]] = {}
     """What those of them are that say nothing by themselves, by what the run hands them: `model.fit(...)` of a parameter."""
+    by_context: dict[str, list[tuple[Place, Effect]]] | None = None
+    """The places by what they mean, once somebody has asked for that; the run is over then."""
     judged: set[Place] = set()
     """Those of them that a rule knows."""
     drawing: set[Place] = set()
