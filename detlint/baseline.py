@@ -17,7 +17,7 @@ import msgspec
 
 from detlint import __version__
 from detlint.cache import Cache
-from detlint.checks.finding import Finding, Report
+from detlint.checks.finding import ORDER, Finding, Report
 from detlint.checks.identity import Identities
 from detlint.config import BASELINE, Config, ConfigError, selected
 from detlint.files import read
@@ -237,10 +237,11 @@ def _all(baseline: Baseline) -> Counter[Key]:
 
 
 def _without(findings: Iterable[Finding], counts: Mapping[str, Counter[Key]], identities: Identities) -> list[Finding]:
-    """The findings that some counts, by path, don't cover. What they cover is taken off them."""
+    """The findings that some counts, by path, don't cover, in their order. What they cover is taken off them: errors first, since
+    notes that nobody lists aren't among the entries, and may stand at the same statement."""
     rules = {path: {key.rule for key in count} for path, count in counts.items()}
     kept = []
-    for finding in findings:
+    for finding in sorted(findings, key=lambda finding: -ORDER[finding.severity]):
         if finding.code in rules.get(finding.path, ()):
             identity = identities.of(finding)
             key = Key(finding.code, identity.function, identity.digest)
@@ -248,4 +249,4 @@ def _without(findings: Iterable[Finding], counts: Mapping[str, Counter[Key]], id
                 counts[finding.path][key] -= 1
                 continue
         kept.append(finding)
-    return kept
+    return sorted(kept, key=Finding.sort_key)

@@ -30,6 +30,9 @@ FILES = ("detlint.toml", ".detlint.toml", "pyproject.toml")
 BASELINE = ".detlint-baseline.json"
 
 
+_DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)+")
+
+
 class ConfigError(Exception):
     """Settings that can't be used. The text names the file, the key and the reason."""
 
@@ -81,6 +84,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     """How draws are judged that no entry point of the program reaches."""
     entry_points: tuple[str, ...] = ()
     """Where runs start besides what detlint finds by itself: `package.module:function`, or a module."""
+    seeds: dict[str, tuple[str, ...]] = {}
+    """Functions of one's own, or of a library that the catalog doesn't know, that seed: dotted name -> the streams."""
+    docs_url: str = ""
+    """Where the documentation's site is, for links of findings; a folder, relative to the root, stands for itself."""
     max_file_size: Annotated[int, msgspec.Meta(ge=0)] = 1_000_000
     """Bytes of a file, or of the code in a notebook; larger ones are reported as DET001 and skipped."""
     fix: bool = False
@@ -141,7 +148,7 @@ def load(
     start = Path(os.path.abspath(start))  # a relative path doesn't say what is around it
     folder = start if start.is_dir() else start.parent
     source = file if file is not None else None if isolated else _nearest(folder)
-    raw = _read(source, required=file is not None) if source is not None else {}
+    raw = _extended(source, required=file is not None) if source is not None else {}
     label = str(source) if source is not None else "command line"
     settings = _convert(raw, label)
     _check(settings, label)
@@ -196,6 +203,8 @@ def _check(settings: Settings, label: str) -> None:
     for key, lines in (*globs, ("per-file-ignores", [name.removeprefix("!") for name in settings.per_file_ignores])):
         if wrong := next((line for line in lines if not patterns.is_valid(line)), None):
             raise ConfigError(f"{label}: `{key}`: `{wrong}` is no pattern, as .gitignore files have them")
+    if wrong := next((name for name in settings.seeds if not _DOTTED.fullmatch(name)), None):
+        raise ConfigError(f"{label}: `seeds`: `{wrong}` is no dotted name of a function, such as `our.lib.setup`")
     if settings.versions:
         _check_versions(settings, label)
 
@@ -250,6 +259,30 @@ def _read(file: Path, required: bool) -> dict[str, Any]:
     if not isinstance(section, dict):
         raise ConfigError(f"{file}: `tool.detlint` must be a table")
     return section
+
+
+def _extended(file: Path, required: bool) -> dict[str, Any]:
+    """What a configuration file says, above what the one says that it extends; tables are put together key by key.
+
+    Raises:
+        ConfigError: one can't be read, or they extend each other.
+    """
+    raw, seen, at = _read(file, required), [file.resolve()], file
+    while (name := raw.pop("extend", None)) is not None:
+        if not isinstance(name, str) or not name:
+            raise ConfigError(f"{at}: `extend`: must be the path of a configuration file")
+        at = at.parent / Path(name).expanduser()
+        if at.resolve() in seen:
+            raise ConfigError(f"{file}: `extend`: {at} extends itself")
+        seen.append(at.resolve())
+        below = _read(at, required=True)
+        if isinstance(catalogs := below.get("catalogs"), list):
+            below["catalogs"] = [str(at.absolute().parent / str(name)) for name in catalogs]
+        for key, value in raw.items():
+            both = isinstance(value, dict) and isinstance(below.get(key), dict)
+            below[key] = {**below[key], **value} if both else value
+        raw = below
+    return raw
 
 
 def _nearest(folder: Path) -> Path | None:

@@ -99,16 +99,18 @@ def moved(findings: list[Finding], files: Mapping[str, Lines]) -> list[Finding] 
 
 
 def _moved_finding(finding: Finding, files: Mapping[str, Lines]) -> Finding | None:
-    places = [(finding.path, finding.span), *((step.path, step.span) for step in finding.steps)]
+    told = (*finding.steps, *finding.others)
+    places = [(finding.path, finding.span), *((step.path, step.span) for step in told)]
     if not any(path in files for path, _ in places):
         return finding
     spans = [_moved_span(span, files.get(path)) for path, span in places]
-    said: Iterable[str] = (finding.message, finding.remedy, *(step.message for step in finding.steps))
+    said: Iterable[str] = (finding.message, finding.remedy, *(step.message for step in told))
     if None in spans or any(LINE in text for text in said):
         return None
     span, *others = (span for span in spans if span is not None)
-    steps = (msgspec.structs.replace(step, span=there) for step, there in zip(finding.steps, others, strict=True))
-    return msgspec.structs.replace(finding, span=span, steps=tuple(steps))
+    now = [msgspec.structs.replace(step, span=there) for step, there in zip(told, others, strict=True)]
+    count = len(finding.steps)
+    return msgspec.structs.replace(finding, span=span, steps=tuple(now[:count]), others=tuple(now[count:]))
 
 
 def _moved_span(span: Span, lines: Lines | None) -> Span | None:

@@ -905,4 +905,7 @@ def load_catalog(config: Config, cache_folder: Path | None) -> Catalog:
         CatalogError: a catalog file is wrong.
     """
     base = config.source.parent if config.source is not None else config.root
-    return catalogs.load([base / name for name in config.settings.catalogs], cache_folder)
+    said = f"{config.source or 'settings'}: seeds"
+    return catalogs.load(
+        [base / name for name in config.settings.catalogs], cache_folder, catalogs.seeding(said, config.settings.seeds)
+    )

@@ -250,12 +250,27 @@ def test_no_show_notes_overrides_the_configuration(project: Project) -> None:
     assert "DET201" not in detlint("--no-cache", "--no-show-notes", "note.py").stdout
 
 
+def test_help_cuts_no_sentence() -> None:
+    told = detlint("--help").stdout
+    assert "..." not in told.partition("Commands:")[2]
+    assert "  compare " in told
+    assert "  diff " not in told, "the name that it had works, and is not shown"
+    assert "folders that `detlint trace` made" in detlint("diff", "--help").stdout
+
+
+def test_a_folder_without_files_is_told(project: Project) -> None:
+    project(**{"empty/notes.txt": "nothing\n"})
+    result = detlint("check", "--no-cache", "empty")
+    assert (result.exit_code, result.stdout[:18]) == (0, "No files to check:")
+
+
 def test_statistics(project: Project) -> None:
     project(**{**ALL, "more.py": ERROR.replace("warp", "again")})
     result = detlint("--no-cache", "--statistics")
     assert result.exit_code == 1
     rows = [line.split() for line in result.stdout.splitlines()]
-    assert rows == [["2", "DET403", "grid-sample", "error"], ["1", "DET402", "switchable-operator", "warning"]]
+    assert rows[:2] == [["2", "DET403", "grid-sample", "error"], ["1", "DET402", "switchable-operator", "warning"]]
+    assert [" ".join(row) for row in rows[2:]] == ["2 fixable with --fix --unsafe-fixes."]
 
 
 def test_statistics_of_nothing(project: Project) -> None:

@@ -43,6 +43,34 @@ def refused(*arguments: str) -> str:
     return result.stderr
 
 
+def test_a_function_that_seeds(project: Project) -> None:
+    code = "import torch\nfrom {0} import setup\n\nsetup()\nprint(torch.rand(3), torch.rand(2, device='cuda'))\n"
+    ours = {"our/__init__.py": "", "our/lib.py": "def setup(how):\n    how.go()\n"}
+    said = 'seeds = {{ "our.lib.setup" = ["{0}"], "them.setup" = ["{0}"] }}\n'
+    project(
+        **ours, **{"a.py": code.format("our.lib"), "b.py": code.format("them"), "detlint.toml": said.format("torch")}
+    )
+    assert codes() == []
+    assert {*codes("--isolated")} == {"DET104"}
+    Path("detlint.toml").write_text(said.format("tosh"))
+    assert "seeds: [[api]] 1 (our.lib.setup): key `seeds`: there is no stream `tosh`; known are" in refused()
+    Path("detlint.toml").write_text('seeds = { "setup it" = ["torch"] }')
+    assert "`seeds`: `setup it` is no dotted name of a function" in refused()
+
+
+def test_a_configuration_extends_another_one(project: Project) -> None:
+    project(**{
+        "repo/a.py": SOURCE, "repo/detlint.toml": 'extend = "../base.toml"\nseverity = { DET402 = "error" }\n',
+        "base.toml": 'show-notes = true\nignore = ["DET201"]\nextend = "more/pyproject.toml"\n',
+        "more/pyproject.toml": '[tool.detlint]\nignore = ["DET4"]\nseverity = { DET403 = "note", DET402 = "note" }\n',
+    })  # fmt: skip
+    assert [(row["code"], row["severity"]) for row in rows("repo")] == [("DET402", "error"), ("DET403", "note")]
+    Path("more/pyproject.toml").write_text('[tool.detlint]\nextend = "../repo/detlint.toml"\n')
+    assert "detlint.toml extends itself" in refused("repo")
+    Path("more/pyproject.toml").unlink()
+    assert "pyproject.toml: can't be read" in refused("repo")
+
+
 # -- where settings are found ---------------------------------------------------------------------------------------
 
 

@@ -60,9 +60,8 @@ def followed(tmp_path: Path) -> Path:
     (tmp_path / "fixtures").mkdir()
     for name in LINKED:
         (tmp_path / name).symlink_to(REPOSITORY / name)
-    (rule,), (row, line) = blocks("toml"), blocks("text")
+    (rule,), (line,) = blocks("toml"), blocks("text")
     insert(tmp_path / "rules" / "rules.toml", "# Operators", f"{rule}\n")
-    insert(tmp_path / "README.md", "| DET401 |", row)
     insert(tmp_path / "CHANGELOG.md", "- ", line)
     for block in BLOCK.finditer(RECIPE):
         if block["file"]:

@@ -1,4 +1,4 @@
-"""Traces and dumps that are damaged, foreign or hostile: `detlint diff` says so, and ends with 2, for 1 says that runs differ."""
+"""Traces and dumps that are damaged, foreign or hostile: `detlint compare` says so, and ends with 2, for 1 says that runs differ."""
 
 from __future__ import annotations
 

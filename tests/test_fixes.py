@@ -61,8 +61,43 @@ def test_a_function_that_is_a_command_and_what_the_main_block_calls_is_seeded_on
     rest = "    print(noise())\n\n\nif __name__ == '__main__':\n    main()\n"
     (tmp_path / "train.py").write_text(head + main + rest)
     assert detlint("check", "--no-cache", "--fix", tmp_path).exit_code == 0
-    seeded = head + "import torch\n" + main + "    torch.manual_seed(0)\n" + rest
+    seeded = "import torch\n\n" + head + main + "    torch.manual_seed(0)\n" + rest
     assert (tmp_path / "train.py").read_text() == seeded
+
+
+OWN = "from noise import noise\n"
+HEADS = {
+    "sections": (f"import argparse\nimport os\n\nimport numpy as np\n\n{OWN}", "os\n\n", "os\nimport random\n\n"),
+    "a section of its own": (f"import argparse\n\nimport numpy as np\n\n{OWN}", "parse\n", "parse\nimport random\n"),
+    "none": (f"import numpy as np\n\n{OWN}", "import numpy", "import random\n\nimport numpy"),
+    "a license": (f"# (c) us\nimport numpy as np\n{OWN}", "import numpy", "import random\nimport numpy"),
+    "one line": (f"import sys; import numpy as np\n{OWN}", "import sys", "import random\nimport sys"),
+    "a docstring": (f'"""Train."""\nfrom __future__ import annotations\n\n{OWN}', "ns\n", "ns\n\nimport random\n"),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_imports_are_put_where_isort_would_put_them(tmp_path: Path, name: str) -> None:
+    head, old, new = HEADS[name]
+    (tmp_path / "noise.py").write_text("import random\n\n\ndef noise():\n    return random.random()\n")
+    rest = "\n\ndef main():\n    print(noise())\n\n\nif __name__ == '__main__':\n    main()\n"
+    (tmp_path / "train.py").write_text(head + rest)
+    detlint("check", "--isolated", "--no-cache", "--fix", tmp_path)
+    after = head.replace(old, new, 1) + rest.replace("    print", "    random.seed(0)\n    print")
+    assert (tmp_path / "train.py").read_text() == after
+
+
+def test_a_library_that_a_run_may_do_without_is_not_imported_by_a_safe_fix(tmp_path: Path) -> None:
+    (tmp_path / "noise.py").write_text("import numpy as np\n\n\ndef noise():\n    return np.random.rand(3)\n")
+    run = "def main(fancy):\n    if fancy:\n        from noise import noise\n\n        print(noise())\n\n\n"
+    (tmp_path / "train.py").write_text(f"import sys\n\n\n{run}if __name__ == '__main__':\n    main(len(sys.argv))\n")
+    result = detlint("check", "--isolated", "--no-cache", "--diff", tmp_path)
+    assert result.stdout == "", result.stdout
+    text = detlint("check", "--isolated", "--no-cache", tmp_path).stdout
+    assert "--fix --unsafe-fixes can call `numpy.random.seed(n)`" in text
+    assert text.endswith("1 fixable with --fix --unsafe-fixes.\n")
+    result = detlint("check", "--isolated", "--no-cache", "--diff", "--unsafe-fixes", tmp_path)
+    assert "+import numpy as np" in result.stdout and "+    np.random.seed(0)" in result.stdout
 
 
 def test_each_stream_in_use_is_seeded_and_what_that_needs_is_imported(tmp_path: Path) -> None:

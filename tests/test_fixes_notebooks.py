@@ -85,7 +85,7 @@ def test_imports_go_to_the_cell_that_has_imports(tmp_path: Path) -> None:
     cells = fixed_cells(tmp_path, "%load_ext tensorboard", "import os\nfrom torch import rand", "y = 1", "rand(3)")
     assert cells == [
         "%load_ext tensorboard",
-        "import os\nfrom torch import rand\nimport torch\n\ntorch.manual_seed(0)",
+        "import os\nimport torch\nfrom torch import rand\n\ntorch.manual_seed(0)",
         "y = 1",
         "rand(3)",
     ]

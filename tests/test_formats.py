@@ -86,6 +86,27 @@ def test_json_fields(project: Project) -> None:
     assert row["remedy"].endswith(".")
 
 
+def test_json_places_that_a_message_counts(project: Project) -> None:
+    project(**{"train.py": "import random\n\nprint(random.random())\nprint(random.random(), random.choice('ab'))\n"})
+    (row,) = json.loads(output("json"))
+    assert row["message"].endswith("(and 2 more)")
+    assert [(one["location"], one["message"]) for one in row["others"]] == [
+        ({"row": 4, "column": 7}, "`random.random` draws too"),
+        ({"row": 4, "column": 24}, "`random.choice` draws too"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [("https://us.dev/x/", "https://us.dev/x/rules/DET403.html"), ("site", "file://{}/site/rules/DET403.html")],
+)
+def test_links_to_the_pages_of_rules(project: Project, base: str, url: str) -> None:
+    root = project(**{"a.py": SOURCE, "detlint.toml": f'docs-url = "{base}"\nselect = ["DET403"]\n'})
+    (row,) = json.loads(detlint("check", "--no-cache", "--output-format", "json").stdout)
+    log = json.loads(detlint("check", "--no-cache", "--output-format", "sarif").stdout)
+    assert row["url"] == log["runs"][0]["tool"]["driver"]["rules"][0]["helpUri"] == url.format(root)
+
+
 def test_json_path_from_the_entry_point(project: Project) -> None:
     root = project(
         **{
@@ -231,7 +252,9 @@ def test_text_says_what_is_called_without_a_name(project: Project) -> None:
 def test_text_summary(project: Project) -> None:
     project(**{"a.py": SOURCE, "b.py": SOURCE.replace("warp", "bend"), "c.py": "x = 1\n"})
     text = output("text", "--select", "DET403")
-    assert text.splitlines()[-3:] == ["2  DET403  grid-sample  error", "", "Found 2 errors in 3 files."]
+    assert text.splitlines()[-4:] == [
+        "2  DET403  grid-sample  error", "", "Found 2 errors in 3 files.", "2 fixable with --fix --unsafe-fixes.",
+    ]  # fmt: skip
     assert output("text", "c.py") == "No problems found in 1 file.\n"
 
 

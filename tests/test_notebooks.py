@@ -553,6 +553,7 @@ def test_text(project: Project) -> None:
         "1  DET104  unseeded-torch  error\n"
         "\n"
         "Found 1 error in 1 file.\n"
+        "1 fixable with --fix.\n"
     )
 
 

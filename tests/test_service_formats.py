@@ -153,7 +153,7 @@ def test_grouped(project: Project) -> None:
 def test_statistics_instead_of_findings(project: Project) -> None:
     project(**{"data.py": DRAWS, "main.py": MAIN})
     for form in ("full", "concise", "grouped"):
-        assert output(form, "--statistics") == "1  DET101  unseeded-python  error\n"
+        assert output(form, "--statistics") == "1  DET101  unseeded-python  error\n1 fixable with --fix.\n"
 
 
 def test_pylint(project: Project) -> None:

@@ -140,8 +140,8 @@ def pair(tmp_path: Path, text: str, **options: Any) -> dict[str, Any]:
 
 
 def compared(left: Path, right: Path) -> dict[str, Any]:
-    """What `detlint diff` says, as JSON."""
-    result = detlint("diff", left, right, "--output-format", "json")
+    """What `detlint compare` says, as JSON."""
+    result = detlint("compare", left, right, "--output-format", "json")
     told: dict[str, Any] = json.loads(result.stdout)
     assert result.exit_code == (0 if told["equal"] else 1)
     return told

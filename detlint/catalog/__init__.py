@@ -37,7 +37,7 @@ from detlint.catalog.entries import (
     Target,
 )
 from detlint.catalog.index import Catalog, Signatures
-from detlint.catalog.loading import directory, load
+from detlint.catalog.loading import directory, load, seeding
 from detlint.catalog.sources import parse
 
 __all__ = [
@@ -76,4 +76,5 @@ __all__ = [
     "directory",
     "load",
     "parse",
+    "seeding",
 ]

@@ -4,11 +4,14 @@ code, as Python keeps what it has compiled."""
 from __future__ import annotations
 
 import gc
+import json
 import os
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache as remembered
 from importlib.util import cache_from_source
 from pathlib import Path
+from typing import Final
 
 import msgspec
 import xxhash
@@ -30,18 +33,38 @@ def directory() -> Path:
     return installed if installed.is_dir() else here.parent / "rules"
 
 
-def load(extra: list[Path] | None = None, cache: Path | None = None) -> Catalog:
+STREAMS: Final = {"torch": ("torch", "cuda", "npu", "mps", "xpu")}
+"""What people mean by a name: `torch.manual_seed` seeds the devices, too."""
+
+
+def seeding(label: str, functions: Mapping[str, Iterable[str]]) -> list[tuple[str, bytes]]:
+    """What settings say of functions that seed, as a catalog: none where they say nothing.
+
+    Args:
+        label: what messages call it.
+        functions: dotted names, each with its streams.
+    """
+    rows = []
+    for name, streams in functions.items():
+        meant = dict.fromkeys(stream for told in streams for stream in STREAMS.get(told, (told,)))
+        row = {"names": [name], "seeds": [*meant], "absent": "fixed", "source": label}
+        rows.append("\n".join(["[[api]]", *(f"{key} = {json.dumps(value)}" for key, value in row.items())]))
+    return [(label, "\n".join(rows).encode())] if rows else []
+
+
+def load(extra: list[Path] | None = None, cache: Path | None = None, more: Sequence[tuple[str, bytes]] = ()) -> Catalog:
     """The shipped catalog and the user's own files, in that order; a compiled copy is kept in `cache`.
 
     Args:
         extra: the user's catalogs.
+        more: further ones, each with what messages call it.
         cache: folder for the compiled form; None keeps none.
 
     Raises:
         CatalogError: a file can't be read or is wrong.
     """
     shipped = _states(directory(), ".toml")
-    own = [(str(file), _read(file)) for file in extra or []]
+    own = [*((str(file), _read(file)) for file in extra or []), *more]
     digest = xxhash.xxh3_128(f"{__version__} {sys.version_info[:2]}".encode())
     digest.update(repr((shipped, _code())).encode())
     for path, data in own:

@@ -44,6 +44,8 @@ class Finding(msgspec.Struct, frozen=True, array_like=True):
     fix: Recipe | None = None
     api: str = ""
     certainty: Certainty = "certain"
+    others: tuple[Step, ...] = ()
+    """The places that the message counts: "(and 3 more)"."""
 
     @property
     def family(self) -> int:

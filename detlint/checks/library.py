@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from detlint.checks.finding import Finding
+from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import stands_in_test
@@ -58,6 +58,9 @@ def findings(
             message,
             rule.remedy,
             certainty=found.certainty,
+            others=tuple(
+                Step(module.path, module.sites[i].span, f"`{other.name}` draws too") for i, other in draws[1:]
+            ),
         )
 
 

@@ -49,6 +49,12 @@ class RankRules:
         }
         return {name.rpartition(".")[2] for name in names} - others
 
+    @cached_property
+    def _meeting(self) -> set[str]:
+        """The names of what processes only do together."""
+        names = self._words["collective"] | self._words["calls-together"]
+        return {name.rpartition(".")[2] for name in names}
+
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """What is told of one run."""
         if not self._may(reach):
@@ -164,7 +170,8 @@ class RankRules:
     def _decided(self, reach: Reach, ranks: Ranks, own: Sequence[tuple[Seeding, Point]]) -> Iterator[Finding]:
         """Collectives that a draw decides on which isn't the same for all processes."""
         seeded = {stream for seeding, _ in own for stream in seeding.streams}
-        for meaning in ranks.slices.files.values():
+        meeting = (meaning for meaning in ranks.slices.files.values() if meaning.code.identifiers & self._meeting)
+        for meaning in meeting:
             for function in meaning.code.functions():
                 for mark, operation in function.each(op.IF):
                     draws = {

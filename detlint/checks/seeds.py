@@ -292,7 +292,12 @@ class SeedRules:
             remedy = known.remedy if code != OF_OBJECTS else SEED_THE_OBJECT
             found = self._finding(rule.code, _spot(draws.first), message, remedy, tuple(steps), sure)
             streams = [stream for stream, _ in group]
-            yield replace(found, fix=_seeding(known, streams, self.catalog, self.settings.fix_style == "runtime"))
+            counted = dict.fromkeys(place for _, d in group for place in d.places if place != draws.first)
+            yield replace(
+                found,
+                fix=_seeding(known, streams, self.catalog, self.settings.fix_style == "runtime"),
+                others=tuple(Step(p.module.path, _span(p), f"`{written(p)}` draws too") for p in counted),
+            )
 
     def entropy(self, seedings: Iterable[Seeding], path: tuple[Step, ...]) -> Iterator[Finding]:
         """The findings of seeds that differ in every run, one for each cause.
@@ -427,12 +432,18 @@ def written(place: Place) -> str:
     target = place.module.sites[place.site].target
     if isinstance(target, Either):  # one of them stands where the others are left out
         target = next((option for option in target.options if isinstance(option, Ref)), target)
-    if isinstance(target, (Result, Expression)):
-        return "the call"
+    return _written(target, place.module)
+
+
+def _written(target: Value | None, module: Module) -> str:
+    if isinstance(target, Result):
+        return f"{_written(target.of, module)}(...)"
+    if isinstance(target, (Expression, Param)):
+        return target.text if isinstance(target, Expression) else target.name
     while isinstance(target, Partial):
         target = target.of
-    name = target.name if isinstance(target, Ref) else target.attr if isinstance(target, Member) else "the call"
-    return plain(name.removeprefix(place.module.facts.module + ".").removeprefix("?."))
+    name = target.name if isinstance(target, Ref) else target.attr if isinstance(target, Member) else ""
+    return plain(name.removeprefix(module.facts.module + ".").removeprefix("?.")) or "(...)"
 
 
 def _path(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:

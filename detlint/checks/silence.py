@@ -86,7 +86,13 @@ class Silence:
             self._by_itself(module, index, match, runs)
             or self._hashed_alike(module, match, runs.passages)
             or self._only_inferred(module, index, match, runs)
+            or self._on_host(module, index, match)
         )
+
+    def _on_host(self, module: Module, index: int, match: Match) -> str:
+        """Asked last: it may lead through the whole program."""
+        elsewhere = match.entry.targets and "cpu" not in match.entry.targets
+        return "it is handed tensors on the CPU" if elsewhere and self.placed.is_on_host(module, index) else ""
 
     def _by_itself(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding, by where it stands, what becomes of it, and what the runs that pass it have done."""
@@ -107,8 +113,6 @@ class Silence:
             return "the block around it chooses a kernel whose order is fixed"
         if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):
             return "every run that passes here has chosen a kernel whose order is fixed"
-        if match.entry.targets and "cpu" not in match.entry.targets and self.placed.is_on_host(module, index):
-            return "it is handed tensors on the CPU"
         if "draws-ahead" in match.entry.contexts and self._fixed_data.holds(module, index, match.name):
             return "nothing draws in the data that it goes through"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):

@@ -14,7 +14,7 @@ from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import fulfilled
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
-from detlint.facts.model import Const, Span, branches, options, sites
+from detlint.facts.model import Const, Span, branches, options, sites, surely_after
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
@@ -298,7 +298,7 @@ def _communication(
     place, match = here
     # Whoever writes the variable in time has decided, whatever the value; a wrong one is a finding of its own.
     written = reach.switches.get("hccl-deterministic")
-    if written is not None and not _is_behind(written[1], place, reach):
+    if _is_set(reach, "hccl-deterministic", place):
         return
     rule = catalog.rules["DET605"]
     message = (
@@ -322,8 +322,8 @@ def _by_nccl(
     if reach.stops or not _with_context("sums-by-nccl", reach, matcher):
         return
     place, match = started[0]
-    told, rule, site = reach.switches.get(NCCL), catalog.rules["DET605"], place.module.sites[place.site]
-    if launched(reach, NCCL) is not None or (told is not None and not _is_behind(told[1], place, reach)):
+    rule, site = catalog.rules["DET605"], place.module.sites[place.site]
+    if launched(reach, NCCL) is not None or _is_set(reach, NCCL, place):
         return
     message = f"`{match.name}` starts NCCL, which picks its algorithm, and with it the order of sums, by the machine"
     fix = Recipe("insert-before", text='<os.environ.setdefault>("NCCL_ALGO", "Ring")', applicability="unsafe")
@@ -331,6 +331,17 @@ def _by_nccl(
         place.module.path, site.span, rule.code, rule.name, _severity(backward, rule, place.module, idle=reach.alone), message,
         "Set NCCL_ALGO to `Ring` before the process group is created.", ("cuda",), fix=fix,
     )  # fmt: skip
+
+
+def _is_set(reach: Reach, switch: str, place: Place) -> bool:
+    """Whether a run that comes to a place has set a switch by then: always, or where an option that leads there is given."""
+    if switch in reach.switches:
+        return not _is_behind(reach.switches[switch][1], place, reach)
+    offered = reach.offered.get(switch)
+    if offered is None or offered.module is not place.module:
+        return False
+    function = place.module.function_of(place.module.sites[place.site])
+    return place.site in (surely_after(place.module.steps(function), offered.site) or ())
 
 
 def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
@@ -383,15 +394,16 @@ def _severity(backward: Backward, rule: Rule, module: Module, own: str = "", idl
     ).severity
 
 
-def _with_context(context: str, reach: Reach, matcher: Matcher) -> list[tuple[Place, Effect]]:
+def _with_context(context: str, reach: Reach, matcher: Matcher) -> Sequence[tuple[Place, Effect]]:
     """The sites of a run that mean a context, by themselves or by what the run hands them."""
-    return [
-        (place, effect)
-        for place in reach.places
-        for found in (matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values())
-        for effect in found
-        if context in effect.entry.contexts
-    ]
+    if reach.by_context is None:
+        reach.by_context = {}
+        for place in reach.places:
+            for found in (matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values()):
+                for effect in found:
+                    for meant in effect.entry.contexts:
+                        reach.by_context.setdefault(meant, []).append((place, effect))
+    return reach.by_context.get(context, ())
 
 
 def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import re
 import sys
@@ -156,7 +157,7 @@ class _Trace(click.Command):
 def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool) -> None:
     """Run a program with a trace: digests of what each operator is given and gives, and the line that calls it.
 
-    DIR gets a file for each process; `detlint diff` compares two.
+    DIR gets a file for each process; `detlint compare` compares two.
     """
     from detlint.runtime.launch import NotStarted
     from detlint.tracing.settings import parse_steps
@@ -190,7 +191,7 @@ def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
     help="How to print what is found.",
 )
 @_TO
-def diff(left: Path, right: Path, output_format: str, output_file: Path | None) -> None:
+def compare(left: Path, right: Path, output_format: str, output_file: Path | None) -> None:
     """Compare the traces of two runs: the first operator that differs, its line, and why.
 
     LEFT and RIGHT are folders that `detlint trace` made, or dumps of msprobe (the folder with dump.json).
@@ -208,6 +209,12 @@ def diff(left: Path, right: Path, output_format: str, output_file: Path | None) 
         fail(str(error))
     put(f"{output.of_traces(told, output_format)}\n", output_file)
     sys.exit(int(not told.equal))
+
+
+_BEFORE = copy.copy(compare)
+"""The command under the name that it had, which is too much like `--diff`."""
+_BEFORE.name, _BEFORE.hidden = "diff", True
+main.add_command(_BEFORE)
 
 
 @main.command(context_settings=_PROGRAM)

@@ -31,6 +31,12 @@ class _Group(click.Group):
             args = ["check", *args]
         return super().parse_args(ctx, args)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Each command with a whole sentence, which click would cut."""
+        shown = [(name, command) for name, command in sorted(self.commands.items()) if not command.hidden]
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, command.get_short_help_str(limit=1000)) for name, command in shown])
+
     def main(self, *arguments: Any, **options: Any) -> Any:
         with errors():  # help that can't be written
             return super().main(*arguments, **options)

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from itertools import chain
+from typing import Final
 
-from detlint.db import Memo
 from detlint.domains.callers import Callers, argument
 from detlint.domains.members import Members
 from detlint.domains.objects import Objects
@@ -36,6 +36,9 @@ from detlint.ir.uses import Op
 from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
 
+_DEFAULT: Final = -1
+"""Stands in a file for the default device that holds there."""
+
 
 class Devices:
     """Finds out where values lie."""
@@ -48,30 +51,20 @@ class Devices:
         self.callers = Callers(users)
         self._objects = Objects(self)
         self._members = Members(self)
-        self._asked: Memo[Where] = Memo(users.db)
-        self._defaults: Memo[Where] = Memo(users.db)
-        self._search = Search()
+        self.search = Search(users.db)
 
     def at(self, meaning: Meaning, place: Place) -> Where:
         """Where a value lies, in whichever context."""
-        key = (meaning.path, place.function.number, place.at)
-        return self._asked.of(key, lambda: self._anew(Value(meaning, *place)), NOWHERE)
+        return self.where(Value(meaning, *place))
 
     def asked_at(self, meaning: Meaning, place: Place) -> Where:
         """The device that a value asks for, in whichever context."""
         return ON_ACCELERATOR if _is_rank(*place) else self.at(meaning, place)
 
-    def _anew(self, value: Value) -> Where:
-        before, self._search = self._search, Search()
-        try:
-            return self.where(value)
-        finally:
-            self._search = before
-
     def where(self, value: Value) -> Where:
         """Where a value lies; of one that comes to itself, by a fixed point."""
         key = (value.meaning.path, value.function.number, value.at, value.context)
-        return self._search.of(key, lambda: self._transferred(value))
+        return self.search.of(key, lambda: self._transferred(value))
 
     def _transferred(self, value: Value) -> Where:
         transfer = self._transfers.get(value.operation[0])
@@ -395,7 +388,8 @@ class Devices:
             entered = value.function.ops[mark]
             if entered[0] == op.WITH and self._is_device(value.of(entered[1])):
                 return self.where(value.of(entered[1]))
-        return self._defaults.of(value.meaning.path, lambda: self._set_default(value.meaning), ON_LEFT) or ON_LEFT
+        key = (value.meaning.path, -1, _DEFAULT, ())
+        return self.search.of(key, lambda: self._set_default(value.meaning)) or ON_LEFT
 
     def _is_device(self, value: Value) -> bool:
         """Whether a value is a device, which is the default in a block."""

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from detlint.db import Memo
 from detlint.domains.callers import argument
-from detlint.domains.where import ACCELERATOR, NOWHERE, ON_LEFT, OPEN, UNKNOWN, Value, Where
+from detlint.domains.where import ACCELERATOR, ON_LEFT, OPEN, UNKNOWN, Value, Where
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
 from detlint.ir.places import Place
@@ -31,18 +30,19 @@ _PURE: Final = frozenset({
 })  # fmt: skip
 """Built-in functions: they move nothing."""
 _DEEPEST: Final = 12
+_OBJECTS: Final = -2
+"""Stands with the name of a class for its objects."""
 
 
 class Objects:
-    """Follows them. Everything asked once is remembered."""
+    """Follows them."""
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
-        self._classes: Memo[Where] = Memo(devices.users.db)
 
     def of_class(self, name: str) -> Where:
         """Where the objects of a class lie, or of one that derives from it, by its full name."""
-        return self._classes.of(name, lambda: self._of_class(name), NOWHERE)
+        return self._devices.search.of((name, -1, _OBJECTS, ()), lambda: self._of_class(name))
 
     def _of_class(self, name: str) -> Where:
         built = self._devices.callers.built(name)

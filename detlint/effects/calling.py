@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
+from collections.abc import Mapping as Keyed
 from functools import partial
 from operator import methodcaller
 from typing import Final
@@ -290,7 +291,7 @@ class Calling(Effects):
     def environment(self, module: Module, function: Function, given: dict[str, Origin]) -> dict[str, Origin]:
         """What is known inside a function: its parameters, and those of the functions that it is defined in."""
         name = function.name.rpartition(".")[0]
-        around: dict[str, Origin] = {}
+        around: Keyed[str, Origin] = {}
         if name in module.functions:
             around = self.values.note(CLOSED, (module, name), closed(self.frame, module, name))
         texts = {k for k, v in given.items() if is_text(v)}

@@ -236,7 +236,7 @@ class Handed(Calling):
 
     def run_one_of(self, values: Sequence[Value | None], place: Place | None) -> None:
         """One of several functions is called: each is a run of its own from here."""
-        if self.is_probed():
+        if not values or self.is_probed():
             return
         for value in values:
             callees = [*self.offered(value)] if self.is_own_class(value) else self.flow.callees(value)

@@ -78,7 +78,7 @@ class File(Fixable):
     def importing(self, imports: Collection[str], edits: Collection[Edit]) -> list[Edit]:
         from detlint.fixes.imports import import_edits  # takes a third of a second
 
-        return import_edits(self.text.text, imports)
+        return import_edits(self.path, self.text.text, imports)
 
     def edited(self, edits: Collection[Edit]) -> bytes:
         new = self.text.edited(edits)

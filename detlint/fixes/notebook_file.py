@@ -70,7 +70,10 @@ class NotebookFile(PythonFile):
         first = min((bisect_right(self._starts, place) - 1 for place in places), default=user)
         for index in sorted({min(first, user), user}):
             part = self._parts[index]
-            new = [Edit(e.start + part.start, e.end + part.start, e.text) for e in import_edits(part.code, imports)]
+            new = [
+                Edit(e.start + part.start, e.end + part.start, e.text)
+                for e in import_edits(self.path, part.code, imports)
+            ]
             try:
                 part.replacements([*new, *(edit for edit in edits if self._index(edit) == index)])
             except NoFix:

@@ -90,6 +90,10 @@ class Seeding(msgspec.Struct, frozen=True):
     """What was chosen on the way there."""
 
 
+MOST_PLACES: Final = 1000
+"""So many draws are told one by one; of those beyond, their number."""
+
+
 class Draws(msgspec.Struct):
     """The draws of one stream that the entry point reaches unseeded."""
 
@@ -104,6 +108,8 @@ class Draws(msgspec.Struct):
     """Those of them that are more than the initial weights of layers, which loading a checkpoint overwrites."""
     sure: bool = True
     """Whether the run comes there whatever a configuration chooses."""
+    places: list[Place] = []
+    """Where they stand, the first `MOST_PLACES` of them."""
 
     def add(self, draw: Draws, weights: bool) -> None:
         """Count another draw.
@@ -111,16 +117,24 @@ class Draws(msgspec.Struct):
         Args:
             weights: whether it is the initial weights of a layer.
         """
-        self.count += 1
+        self._count(draw.first)
         if not weights:
             if self.rest is None:
-                self.rest = msgspec.structs.replace(draw, count=0, rest=None)
-            self.rest.count += 1
+                self.rest = msgspec.structs.replace(draw, count=0, rest=None, places=[])
+            self.rest._count(draw.first)
+
+    def _count(self, place: Place) -> None:
+        self.count += 1
+        if len(self.places) < MOST_PLACES:
+            self.places.append(place)
 
     def with_other(self, other: Draws) -> Draws:
         """These draws, and those of another way through the run."""
         rest = self.rest.with_other(other.rest) if self.rest is not None and other.rest is not None else None
-        return msgspec.structs.replace(self, count=self.count + other.count, rest=rest or self.rest or other.rest)
+        places = [*self.places, *other.places][:MOST_PLACES]
+        return msgspec.structs.replace(
+            self, count=self.count + other.count, rest=rest or self.rest or other.rest, places=places
+        )
 
 
 class Reach(msgspec.Struct):
@@ -187,6 +201,8 @@ class Reach(msgspec.Struct):
     """Every site that the run passes, once, but for those of functions that do nothing of interest."""
     handed: dict[Place, dict[str, Sequence[Effect]]] = {}
     """What those of them are that say nothing by themselves, by what the run hands them: `model.fit(...)` of a parameter."""
+    by_context: dict[str, list[tuple[Place, Effect]]] | None = None
+    """The places by what they mean, once somebody has asked for that; the run is over then."""
     judged: set[Place] = set()
     """Those of them that a rule knows."""
     drawing: set[Place] = set()

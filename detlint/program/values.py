@@ -7,6 +7,7 @@ it is also told where it stands, because that is the place that a reader would c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping as Keyed
 from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -62,12 +63,35 @@ class Origin(NamedTuple):
     """Whether something of the program holds it, which says what is to be chosen."""
 
 
+Found = Callable[[], Origin]
+"""Finds out what a parameter is given."""
+
+
+class Given(Keyed[str, Origin]):
+    """What parameters are given, each found out when it is asked for."""
+
+    def __init__(self, finders: dict[str, Found]) -> None:
+        self._finders = finders
+        self._found: dict[str, Origin] = {}
+
+    def __getitem__(self, name: str) -> Origin:
+        if name not in self._found:
+            self._found[name] = self._finders[name]()
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._finders)
+
+    def __len__(self) -> int:
+        return len(self._finders)
+
+
 class Frame(msgspec.Struct, eq=False):
     """One call of a function."""
 
     module: Module
     function: Function
-    given: dict[str, Origin] = {}
+    given: Keyed[str, Origin] = {}
     """What its parameters, and those of the functions around it, were given."""
     receiver: str = ""
     """The class of `self`, by normal name: it may be derived from the one that defines the function."""
@@ -122,6 +146,9 @@ class Watch:
     def __init__(self, base: Frame) -> None:
         self.base = base
         self.asked: dict[Question, object] = {}
+        self.looked: dict[tuple[int, int], tuple[int, Origin, Frame, Value]] = {}
+        """What values of frames were found to be, by their identities, which last as long as both are kept; and how deep that was:
+        what is found nearer to where something is asked may be more."""
 
 
 class Values:
@@ -193,14 +220,23 @@ class Values:
             return Origin(value)
         if self.depth > DEEPEST:
             return Origin(None)
+        key, watch = (id(frame), id(value)), self.watch
+        if watch is not None and key in watch.looked and (found := watch.looked[key])[0] <= self.depth:
+            return found[1]
         self.depth += 1
         try:
-            if isinstance(value, Param):
-                return self._parameter(frame, value)
-            found = self._held(frame, value)
-            return found._replace(held=True) if isinstance(found.value, Const) else found
+            origin = self._looked(frame, value)
         finally:
             self.depth -= 1
+        if watch is not None:
+            watch.looked[key] = self.depth, origin, frame, value
+        return origin
+
+    def _looked(self, frame: Frame, value: Value) -> Origin:
+        if isinstance(value, Param):
+            return self._parameter(frame, value)
+        found = self._held(frame, value)
+        return found._replace(held=True) if isinstance(found.value, Const) else found
 
     def _held(self, frame: Frame, value: Value) -> Origin:
         if isinstance(value, Member):
@@ -419,7 +455,7 @@ class Values:
         if called.returns is None:
             return Origin(None)
         site = frame.module.sites[value.site] if 0 <= value.site < len(frame.module.sites) else None
-        given = self.bind(frame, site, module, called) if site is not None else {}
+        given = self._when_asked(frame, site, module, called) if site is not None else {}
         back = self.look(Frame(module, called, given, outer=frame), called.returns)
         return back if back.value is not None else Origin(None)
 
@@ -536,6 +572,10 @@ class Values:
         """What a call gives the parameters of a function; one that it may give by a splat is unknown."""
         return self.give(frame, [(a.name, a.value) for a in site.args], module, function)
 
+    def _when_asked(self, frame: Frame, site: Site, module: Module, function: Function) -> Given:
+        """The same, found out where it is asked for."""
+        return Given(self._taken(frame, [(a.name, a.value) for a in site.args], module.taken(function)))
+
     def give(
         self, frame: Frame, arguments: Arguments, module: Module, function: Function, taken: int = 0
     ) -> dict[str, Origin]:
@@ -548,35 +588,56 @@ class Values:
 
     def bound(self, frame: Frame, arguments: Arguments, parameters: Sequence[Parameter]) -> dict[str, Origin]:
         """Arguments by the names of the parameters that take them."""
-        given: dict[str, Origin] = {}
+        return {name: find() for name, find in self._taken(frame, arguments, parameters).items()}
+
+    def _taken(self, frame: Frame, arguments: Arguments, parameters: Sequence[Parameter]) -> dict[str, Found]:
+        """What finds the arguments, by the names of the parameters that take them: most of what a function is given isn't asked for."""
+        given: dict[str, Found] = {}
         positional = [p.name for p in parameters if not p.kind]
         splat = False
         for name, raw in arguments:
             value = self._chosen(frame, raw)
             if name in ("*", "**"):
                 value, inside = self.inside(frame, value)
+                found = [partial(_itself, origin) for origin in inside]
                 if isinstance(value, Mapping) and name == "**":
-                    given.update(zip(value.keys, inside, strict=True))
+                    given.update(zip(value.keys, found, strict=True))
                     splat = splat or value.open
                 elif isinstance(value, Items) and name == "*" and not splat:
-                    given.update(zip(positional, inside, strict=False))
-                    del positional[: len(inside)]
+                    given.update(zip(positional, found, strict=False))
+                    del positional[: len(found)]
                 else:
                     splat = True
             elif name:
-                given[name] = self.look(frame, value)
+                given[name] = partial(self._look_from, self.depth, frame, value)
             elif positional and not splat:
-                given[positional.pop(0)] = self.look(frame, value)
+                given[positional.pop(0)] = partial(self._look_from, self.depth, frame, value)
         more = next((p.name for p in parameters if p.kind == "**"), "")
         if more:
-            beyond = {key: o.value for key, o in given.items() if not any(p.name == key for p in parameters)}
-            given[more] = Origin(Mapping(tuple(beyond), tuple(beyond.values()), open=splat))
+            named = {p.name for p in parameters}
+            given[more] = partial(_table_of, {k: find for k, find in given.items() if k not in named}, splat)
         if splat:
-            given = {p.name: Origin(None) for p in parameters if not p.kind} | given
+            given = {p.name: partial(_itself, Origin(None)) for p in parameters if not p.kind} | given
         return given
 
+    def _look_from(self, depth: int, frame: Frame, value: Value | None) -> Origin:
+        """What a value is, asked for from where the call stands that is given it."""
+        outer, self.depth = self.depth, depth
+        try:
+            return self.look(frame, value)
+        finally:
+            self.depth = outer
 
-def closed(frame: Frame | None, module: Module, name: str) -> dict[str, Origin]:
+
+def _itself(origin: Origin) -> Origin:
+    return origin
+
+
+def _table_of(given: dict[str, Found], splat: bool) -> Origin:
+    return Origin(Mapping(tuple(given), tuple(find().value for find in given.values()), open=splat))
+
+
+def closed(frame: Frame | None, module: Module, name: str) -> Keyed[str, Origin]:
     """What the parameters of a function were given, by name of it in its file, in the innermost call of some."""
     while frame is not None and (frame.function.name != name or frame.module is not module):
         frame = frame.outer

@@ -20,8 +20,9 @@ def lines(view: View) -> Iterator[str]:
     Each has `code`, `name`, `message`, `filename`, `location`, `end_location` (1-based rows and columns, in
     characters), `fix` (null, or `applicability`, `message`, `edits`, which have a `cell` of their own, and name another
     file than the finding's where they are made in one), `cell` (null, or the number of a notebook's cell, in which the
-    rows are counted), `url`; and of our own `severity`, `family`, `target` (a list), `path` (the way from the
-    entry point) and `remedy`.
+    rows are counted), `url` (of the rule's page, where `docs-url` is set); and of our own
+    `severity`, `family`, `target` (a list), `path` (the way from the entry point), `others` (the places of "(and 3 more)") and
+    `remedy`.
     """
     yield encoded([*rows(view)])
 
@@ -47,9 +48,10 @@ def _row(finding: Finding, view: View) -> dict[str, Any]:
         "target": list(finding.targets),
         "remedy": finding.remedy,
         "path": [_step(step, view.sources) for step in finding.steps],
+        "others": [_step(step, view.sources) for step in finding.others],
         "fix": _fix(view.fix(finding), view),
         "cell": start.cell,
-        "url": None,  # until the rules have pages on the web; `detlint rule CODE` prints them
+        "url": view.rule_url(finding.code),
     }
 
 

@@ -55,11 +55,13 @@ def _rule(view: View, rule: Rule) -> dict[str, Any]:
     levels = [f.severity for f in view.findings if f.code == rule.code]
     level = next(level for level in ("error", "warning", "note") if level in levels)
     page = [*guidance(rule)]
+    url = view.rule_url(rule.code)
     return {
         "id": rule.code,
         "name": rule.name,
         "shortDescription": {"text": _plain(rule.summary)},
         "fullDescription": {"text": _cut(_plain(rule.why))},
+        **({"helpUri": url} if url else {}),
         "help": {"text": _unstyled(text(page, _WIDTH)), "markdown": markdown(page)},
         "defaultConfiguration": {"level": level},
         "properties": {

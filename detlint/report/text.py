@@ -30,7 +30,7 @@ WIDEST: Final = 160
 def lines(view: View) -> Iterator[str]:
     """A paragraph a finding, then the summary. What one switch answers, and what is said in the same words again and again, is
     shown once, with where else it stands."""
-    sources, visible = view.sources, view.findings
+    visible = view.findings
     alike: dict[tuple[str, str], list[Finding]] = {}
     for finding in visible:
         alike.setdefault(_kind(finding), []).append(finding)
@@ -38,9 +38,9 @@ def lines(view: View) -> Iterator[str]:
         others = alike[_kind(finding)]
         own_path = finding.steps and finding.family != OF_RUNS
         if len(others) < FEWEST or own_path or not view.fold:
-            yield from _paragraph(finding, [], sources)
+            yield from _paragraph(finding, [], view)
         elif finding is others[0]:
-            yield from _paragraph(finding, others[1:], sources)
+            yield from _paragraph(finding, others[1:], view)
     yield from summary(view)
 
 
@@ -52,7 +52,8 @@ def _kind(finding: Finding) -> tuple[str, str]:
     return finding.code, f"{message}\n{finding.remedy}{finding.severity}"
 
 
-def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Iterator[str]:
+def _paragraph(finding: Finding, folded: list[Finding], view: View) -> Iterator[str]:
+    sources = view.sources
     span, start = finding.span, sources.start(finding.path, finding.span)
     colour = COLOURS[finding.severity]
     head = click.style(f"{finding.severity}[{finding.code}]", fg=colour, bold=True)
@@ -69,32 +70,17 @@ def _paragraph(finding: Finding, folded: list[Finding], sources: Sources) -> Ite
         yield f"{mark} {click.style('path', bold=True)}: {sources.line(step.path, step.span.line)}: {visible(step.message)}"
     if finding.remedy:
         yield f"{mark} {click.style('help', fg='green', bold=True)}: {visible(finding.remedy)}"
-    kind = _applicability(finding, sources)
-    if finding in sources.unfixed:
-        yield f"{mark} {click.style('fix', fg='green', bold=True)}: not made here: {sources.unfixed[finding]}"
-    elif finding.fix is not None and kind != "display":
+    made, refused = view.fix(finding), view.refused(finding)
+    if refused:
+        yield f"{mark} {click.style('fix', fg='green', bold=True)}: not made here: {visible(refused)}"
+    elif made is not None and finding.fix is not None and made.applicability != "display":
         from detlint.report.apis import fix_text
 
-        option = "--fix" if kind == "safe" else "--fix --unsafe-fixes"
+        option = "--fix" if made.applicability == "safe" else "--fix --unsafe-fixes"
         yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {visible(fix_text(finding.fix))}"
     if folded:
         yield from _elsewhere(folded, mark, sources)
     yield ""
-
-
-def _applicability(finding: Finding, sources: Sources) -> str:
-    """What the fix of a finding is where it stands; `display` where there is none."""
-    recipe, source = finding.fix, sources[finding.path]
-    if recipe is None or not recipe.seeds or source.yaml:
-        return recipe.applicability if recipe is not None else "display"
-    from detlint.fixes.file import parsed
-    from detlint.fixes.place import applicability
-
-    try:
-        tree = parsed(source.data)
-    except (SyntaxError, ValueError, RecursionError):
-        tree = None
-    return applicability(recipe, tree, finding.span)
 
 
 def _elsewhere(folded: list[Finding], mark: str, sources: Sources) -> Iterator[str]:
@@ -142,7 +128,7 @@ def summary(view: View) -> Iterator[str]:
     """How many findings of each rule, and what was looked at."""
     report, show_notes = view.report, view.show_notes
     if view.findings:
-        yield from statistics(view)
+        yield from _counts(view)
         yield ""
     levels = Counter(finding.severity for finding in report.findings)
     counted = [
@@ -155,6 +141,9 @@ def summary(view: View) -> Iterator[str]:
         if notes
         else ""
     )
+    if not report.files:
+        yield "No files to check: there is nothing here that detlint reads, or it is excluded or ignored by git (--show-settings)."
+        return
     if counted or (show_notes and notes):
         said = f"Found {' and '.join(counted) or 'no problems'} in {files}"
     else:
@@ -162,10 +151,21 @@ def summary(view: View) -> Iterator[str]:
     if report.fixed:
         said += f"; {report.fixed} fixed"
     yield said + "." + (f" {hint}." if hint else "")
+    yield from _fixable(view)
     if report.earlier:
         yield f"{report.earlier} more {'was' if report.earlier == 1 else 'were'} there before the change."
     if report.baselined or report.stale:
         yield _of_the_baseline(report)
+
+
+def _fixable(view: View) -> Iterator[str]:
+    """How many of the findings `--fix` repairs, as it is asked for or with what it may do besides."""
+    safe, unsafe = view.fixable
+    if view.config.settings.unsafe_fixes:
+        safe, unsafe = safe + unsafe, 0
+    if safe or unsafe:
+        more = f"; {unsafe} more with --unsafe-fixes" if unsafe and safe else ""
+        yield f"{safe} fixable with --fix{more}." if safe else f"{unsafe} fixable with --fix --unsafe-fixes."
 
 
 def _of_the_baseline(report: Report) -> str:
@@ -177,6 +177,12 @@ def _of_the_baseline(report: Report) -> str:
 
 
 def statistics(view: View) -> Iterator[str]:
+    """The number of findings of each rule, and how many of them can be repaired."""
+    yield from _counts(view)
+    yield from _fixable(view)
+
+
+def _counts(view: View) -> Iterator[str]:
     """A line a rule, most severe and most frequent first."""
     rows = Counter((f.severity, f.code, visible(f.name)) for f in view.findings)
     if not rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -80,7 +81,19 @@ class View:
         from detlint.fixes.plan import Planner  # imports LibCST
 
         files = Files(Originals(self.report, self.config.root).__getitem__, self.catalog)
-        return Planner(self.catalog, self.config.settings, files, self.report.program)
+        return Planner(self.catalog, self.config.settings, files, self.report.paths)
+
+    @cached_property
+    def fixable(self) -> tuple[int, int]:
+        """How many of the findings that are listed `--fix` repairs, and how many more with `--unsafe-fixes`."""
+        kinds = Counter(made.applicability for finding in self.findings if (made := self.fix(finding)) is not None)
+        return kinds["safe"], kinds["unsafe"]
+
+    def refused(self, finding: Finding) -> str:
+        """Why a finding that has a recipe isn't repaired where it stands; "" where it is, or has none."""
+        if finding in self.report.unfixed:
+            return self.report.unfixed[finding]
+        return self.planner.refused.get(finding, "") if finding.fix is not None and self.fix(finding) is None else ""
 
     def fix(self, finding: Finding) -> Fix | None:
         """What repairs a finding; None where nothing does."""
@@ -132,6 +145,15 @@ class View:
     def name(self, path: str) -> str:
         """A file's path from the project's root; as it is where it lies outside of it."""
         return shown(path, str(self.config.root.absolute()))
+
+    def rule_url(self, code: str) -> str | None:
+        """The address of a rule's page, as `docs-url` has it; None where that isn't set."""
+        base = self.config.settings.docs_url
+        if not base:
+            return None
+        if "://" not in base:
+            base = (self.config.root / base).absolute().as_uri()
+        return f"{base.rstrip('/')}/rules/{code}.html"
 
     def uri(self, path: str) -> str:
         """A file as a URI: from the repository's folder, absolute where it lies outside of it."""

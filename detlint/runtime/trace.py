@@ -20,7 +20,7 @@ def trace(
 ) -> Session:
     """Trace PyTorch, MindSpore or TensorFlow within a block: `with trace("runA", steps=range(2)): train()`.
 
-    Two folders are compared with `detlint diff runA runB`. Step 0 begins with the block; a step ends as an optimizer has
+    Two folders are compared with `detlint compare runA runB`. Step 0 begins with the block; a step ends as an optimizer has
     stepped, or where the program says so: `with trace("runA") as t: ...; t.step()`.
 
     Args:

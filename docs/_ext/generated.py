@@ -61,6 +61,8 @@ def options() -> Iterator[Block]:
     yield "# Command line"
     yield "`detlint PATHS` is short for `detlint check PATHS`. `detlint COMMAND --help` says the same as this page."
     for name, command in main.commands.items():
+        if command.hidden:
+            continue
         context = click.Context(command, info_name=f"detlint {name}", max_content_width=200)
         told = [record for option in command.params if (record := option.get_help_record(context)) and record[1]]
         rows = [([f"`{part}`" for part in names.split(", ")], [meaning]) for names, meaning in told]
