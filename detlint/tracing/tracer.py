@@ -76,6 +76,9 @@ class Tracer:
         _sort(args, tensors, others)
         if kwargs:
             _sort(kwargs.values(), tensors, others)
+        if operator.fresh:
+            for tensor in tensors:
+                self._producers.pop(_address(tensor), None)  # who had this memory before is no source of what is in it
         for tensor in tensors:
             self._value(tensor, inputs, operator.view or operator.waits, True)
         random = self._random(tensors, kwargs, others) if operator.random else UNREAD
