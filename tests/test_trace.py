@@ -130,12 +130,13 @@ if os.urandom(1)[0] % 2:
     generator = torch.default_generator
 for _ in range(int.from_bytes(os.urandom(2), "little")):
     torch.default_generator.seed()
-torch.default_generator.manual_seed(int.from_bytes(os.urandom(6), "little"))
+torch.default_generator.manual_seed(int.from_bytes(os.urandom(6), "little"))  # seed
 y = torch.rand(3)  # draw
 """
     story = pair(tmp_path, text)["story"]
     assert story["cause"] == "random"
-    assert story["stack"][0]["line"] == line(text, "draw")
+    assert story["stack"][0]["line"] == line(text, "seed")
+    assert story["reached_at"]["line"] == line(text, "draw")
     assert "aten.rand.default" in story["said"]
     assert "in between" in story["said"]
 
@@ -356,7 +357,7 @@ def test_checkpointing_autocast_and_transforms_pass(tmp_path: Path, reentrant: b
     assert equal(run("a"), run("b"))
 
 
-def test_forked_workers_leave_the_trace_alone(tmp_path: Path) -> None:
+def test_forked_workers_have_traces_of_their_own(tmp_path: Path) -> None:
     text = """\
 import torch
 from torch.utils.data import DataLoader
@@ -381,7 +382,8 @@ if __name__ == "__main__":
     forks = [server(IMPORTS["torch"], **QUIET).run(TRACED, str(tmp_path / name), cwd=project) for name in "ab"]
     for name, done in zip(("started", "a", "b"), (started, *forks), strict=True):
         assert done.returncode == 0, done.stderr
-        assert [path.name for path in (tmp_path / name).iterdir()] == ["main.trace"]
+        names = {path.name for path in (tmp_path / name).iterdir()}
+        assert names == {"main.trace", "main-worker1.trace", "main-worker2.trace"}
     assert equal(tmp_path / "a", tmp_path / "b")
 
 

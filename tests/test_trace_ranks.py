@@ -41,12 +41,11 @@ def main(rank, port):
         x = torch.randn(3, 4)
         x = torch.ops.several.noisy(x) if rank == 1 else x  # kernel
         optimizer.zero_grad()
-        net(x).square().sum().backward()
         total = torch.ones(3)
         work = dist.all_reduce(total, async_op=True)  # reduce
         work.wait()
-        ctypes.memmove(total.data_ptr(), bytes([fault == "collective"]), 1)
-        total.mul(2)  # use
+        ctypes.memmove(total.data_ptr() + 2, bytes([fault == "collective"]), 1)
+        (net(x).square().sum() + total.mul(2).sum()).backward()
         optimizer.step()
     del net  # before the group: to end both at once, PyTorch 2.13 may wait for itself forever
     dist.destroy_process_group()

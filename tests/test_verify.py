@@ -208,3 +208,38 @@ def test_each_kernel_run_twice_shows_the_noisy_one(tmp_path: Path) -> None:
     assert [(kernel["op"], kernel["backward"]) for kernel in told["noisy"]] == [("verified.noisy.default", True)]
     assert line(text, "layer") in [place[1] for place in told["noisy"][0]["stack"]]
     assert told["kernels"] > 20
+
+
+BATCHED = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.drop = nn.BatchNorm1d(16), nn.Dropout(0.5)
+
+    def forward(self, x):
+        x = self.drop(self.norm(x)).view(8 if len(x) == 8 else 1, 2, 8).transpose(0, 1)
+        return {rows}  # rows
+
+
+net = Net()
+for i in range(5):
+    result = net(torch.rand(8, 16))
+    result.sum().backward()
+    assert i < 1
+print(result.sum())
+"""
+
+
+def test_rows_that_depend_on_their_batch_are_named(tmp_path: Path) -> None:
+    text = BATCHED.format(rows="x * x.max(1, keepdim=True).values")
+    told = _verified(tmp_path, text, "--batch-invariant", "--as-is", code=1)
+    assert [(one["op"], one["stack"][0][1]) for one in told["dependent"]] == [("aten.mul.Tensor", line(text, "rows"))]
+    told = _verified(tmp_path, BATCHED.format(rows="(x * 3).reshape(-1, 8)"), "--batch-invariant", "--as-is")
+    assert (told["dependent"], told["calls"]) == ([], 2)
+    assert _verified(tmp_path, "import torch\nprint(torch.rand(3))\n", "--batch-invariant", code=2)["calls"] == 0

@@ -25,12 +25,12 @@ def _handled(ctx: click.Context, param: click.Parameter, value: str | None) -> s
     return [name.strip() for name in value.split(",") if name.strip()]
 
 
-_MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
+MODULE = click.option("-m", "module", is_flag=True, help="SCRIPT is a module, as for `python -m`.")
 
 
 @main.command(context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
-@_MODULE
+@MODULE
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="The seed of every stream. [default: 1234]")
 @click.option(
     "--profile",
@@ -117,7 +117,7 @@ def _enforced(
     return enforced(config.settings), os.path.abspath(config.source) if config.source is not None else ""
 
 
-_PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
+PROGRAM = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 """What stands behind a script's name is the script's."""
 
 _LEVEL = click.option(
@@ -128,7 +128,7 @@ _LEVEL = click.option(
     help="What is recorded: calls of modules, of public functions, or every kernel.",
 )
 
-_TO = click.option(
+TO = click.option(
     "-o",
     "--output-file",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -147,14 +147,17 @@ class _Trace(click.Command):
         return super().parse_args(ctx, [*args[1:end], *args[:1], *args[end:]])
 
 
-@main.command(cls=_Trace, context_settings=_PROGRAM)
+@main.command(cls=_Trace, context_settings=PROGRAM)
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
-@_MODULE
+@MODULE
 @click.option("--steps", metavar="STEPS", help="Training steps to record, as in 0,1 or 0-3. [default: all]")
 @_LEVEL
 @click.option("--enforce", "enforced", is_flag=True, help="Trace it in the environment of `detlint run`.")
-def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool) -> None:
+@click.option("--values", is_flag=True, help="Record how large values are, too, for `detlint compare --rtol`.")
+def trace(
+    folder: Path, command: tuple[str, ...], module: bool, steps: str | None, level: str, enforced: bool, values: bool
+) -> None:
     """Run a program with a trace: digests of what each operator is given and gives, and the line that calls it.
 
     DIR gets a file for each process; `detlint compare` compares two.
@@ -167,13 +170,13 @@ def trace(folder: Path, command: tuple[str, ...], module: bool, steps: str | Non
         fail(f"{folder}: there is a trace already; name another folder, or remove this one")
     try:
         chosen = sorted(parse_steps(steps)) if steps is not None else None
-        watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level)  # type: ignore[arg-type]
-        _program(command, module, enforced).become(watch)
+        watch = Watch(trace=os.path.abspath(folder), steps=chosen, level=level, values=values)  # type: ignore[arg-type]
+        program_of(command, module, enforced).become(watch)
     except (NotStarted, ValueError) as error:
         fail(str(error))
 
 
-def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
+def program_of(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
     """What is to be run; enforced as the configuration says."""
     from detlint.tracing.start import Program
 
@@ -190,11 +193,34 @@ def _program(command: tuple[str, ...], module: bool, enforced: bool) -> Program:
     show_default=True,
     help="How to print what is found.",
 )
-@_TO
-def compare(left: Path, right: Path, output_format: str, output_file: Path | None) -> None:
+@click.option(
+    "--rtol", type=click.FloatRange(min=0), help="Relative error that an operator may add. [default: by type]"
+)
+@click.option("--atol", type=click.FloatRange(min=0), help="Absolute error that it may add. [default: by type]")
+@click.option(
+    "--tolerance",
+    "tolerances",
+    multiple=True,
+    metavar="NAME[:TYPE]=RTOL[,ATOL]",
+    help="What one operator or function may add, or (`:TYPE`) what all may of a type.",
+)
+@click.option("--tolerant", is_flag=True, help="Compare within tolerances: by type where none is said.")
+@TO
+def compare(
+    left: Path,
+    right: Path,
+    output_format: str,
+    output_file: Path | None,
+    rtol: float | None,
+    atol: float | None,
+    tolerances: tuple[str, ...],
+    tolerant: bool,
+) -> None:
     """Compare the traces of two runs: the first operator that differs, its line, and why.
 
     LEFT and RIGHT are folders that `detlint trace` made, or dumps of msprobe (the folder with dump.json).
+
+    With tolerances, traces of two back ends are compared: what each operator adds to the error is ranked.
 
     Exit code: 0 equal, 1 different, 2 not comparable.
     """
@@ -204,8 +230,15 @@ def compare(left: Path, right: Path, output_format: str, output_file: Path | Non
     from detlint.tracing.story import verdict
 
     try:
+        if tolerant or tolerances or rtol is not None or atol is not None:
+            from detlint.tracing import tolerant as within
+
+            chosen = within.Tolerances(rtol, atol, within.parsed(tolerances))
+            found = within.errors(left, right, chosen)
+            put(f"{output.of_errors(found, output_format)}\n", output_file)
+            sys.exit(int(not found.equal))
         told = verdict(compare_runs(left, right), left, right)
-    except (Unreadable, NotComparable) as error:
+    except (Unreadable, NotComparable, ValueError) as error:
         fail(str(error))
     put(f"{output.of_traces(told, output_format)}\n", output_file)
     sys.exit(int(not told.equal))
@@ -217,9 +250,9 @@ _BEFORE.name, _BEFORE.hidden = "diff", True
 main.add_command(_BEFORE)
 
 
-@main.command(context_settings=_PROGRAM)
+@main.command(context_settings=PROGRAM)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
-@_MODULE
+@MODULE
 @click.option("--runs", type=click.IntRange(min=2), default=2, show_default=True, help="How often to run it.")
 @click.option(
     "--iterations",
@@ -254,6 +287,11 @@ main.add_command(_BEFORE)
     default="",
     help="With --resume-at: what the program gets besides, to go on from its checkpoint.",
 )
+@click.option(
+    "--batch-invariant",
+    is_flag=True,
+    help="Compute samples alone and in another order, and name the first operator whose rows depend on the batch.",
+)
 @click.option("--twice", is_flag=True, help="Run each kernel twice within one run, instead of the program.")
 @click.option(
     "--output-format",
@@ -262,7 +300,7 @@ main.add_command(_BEFORE)
     show_default=True,
     help="How to print what is found.",
 )
-@_TO
+@TO
 @click.option(
     "--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page with both curves there, too."
 )
@@ -293,12 +331,14 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
     from detlint.tracing.start import TimedOut
 
     _clear(options["keep"], options["record"], options["overwrite"])
-    with _folder(options["keep"]) as folder:
+    with folder_for(options["keep"]) as folder:
         try:
-            program = replace(_program(command, module, not options["as_is"]), seconds=options["timeout"])
+            program = replace(program_of(command, module, not options["as_is"]), seconds=options["timeout"])
             found: output.Found
             if options["resume_at"]:
                 found = output.resumed(program, folder, options)
+            elif options["batch_invariant"]:
+                found = output.batch_invariant(program, folder, options["iterations"])
             elif options["twice"]:
                 found = output.twice(program, folder, options["iterations"])
             else:
@@ -329,13 +369,13 @@ def _clear(keep: Path | None, record: Path | None, overwrite: bool) -> None:
 
 
 _KEPT = re.compile(
-    r"(run|trace|traced)\d+|run-(whole|resumed)|whole|resumed|stopped|kept|(kept|trace1)-output|twice|output\.txt"
+    r"(run|trace|traced)\d+|run-(whole|resumed)|whole|resumed|stopped|kept|(kept|trace1)-output|twice|batches|output\.txt"
 )
 """What the runs of `detlint verify` are kept in."""
 
 
 @contextlib.contextmanager
-def _folder(keep: Path | None) -> Iterator[Path]:
+def folder_for(keep: Path | None) -> Iterator[Path]:
     """A folder that stays, or one for the time being."""
     import tempfile
 

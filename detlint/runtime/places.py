@@ -10,7 +10,7 @@ from sysconfig import get_paths
 from types import FrameType
 from typing import Final
 
-_OWN: Final = str(Path(__file__).parent)
+_OWN: Final = str(Path(__file__).parent.parent)
 _PATHS: Final = get_paths()
 _STANDARD: Final = {_PATHS["stdlib"], _PATHS["platstdlib"]}
 _INSTALLED: Final = {_PATHS["purelib"], _PATHS["platlib"]}
@@ -30,7 +30,7 @@ def place() -> tuple[str, int]:
     second = ("", 0)
     for frame in _frames():
         name = frame.f_code.co_filename
-        kind = _kind(name)
+        kind = whose(name)
         if kind == "user":
             return name, frame.f_lineno
         if kind != "machinery" and not second[0]:
@@ -45,7 +45,7 @@ def importing() -> bool:
         name = frame.f_code.co_filename
         if name.startswith("<frozen importlib"):
             return library
-        kind = _kind(name)
+        kind = whose(name)
         if kind == "user":
             return False
         library = library or kind == "library"
@@ -56,7 +56,7 @@ def origin() -> tuple[str, str]:
     """What called: whose it is (`user`, `library`, `standard`), and a name of it that stays the same from run to run."""
     for frame in _frames():
         code = frame.f_code
-        kind = _kind(code.co_filename)
+        kind = whose(code.co_filename)
         if kind != "machinery":
             return kind, f"{Path(code.co_filename).name}:{code.co_name}"
     return "user", ""
@@ -69,7 +69,7 @@ def asks_itself() -> bool:
         name = frame.f_code.co_filename
         if any(_inside(name, folder) for folder in _TORCH):
             return False
-        kind = _kind(name)
+        kind = whose(name)
         if kind != "machinery":
             return kind == "user" or frame.f_globals.get("__name__") == "__main__"  # `python -c` has no file
     return False
@@ -78,7 +78,7 @@ def asks_itself() -> bool:
 def caller() -> str:
     """The module that called."""
     for frame in _frames():
-        if _kind(frame.f_code.co_filename) != "machinery":
+        if whose(frame.f_code.co_filename) != "machinery":
             return str(frame.f_globals.get("__name__", ""))
     return ""
 
@@ -96,7 +96,8 @@ def _frames() -> Iterator[FrameType]:
 
 
 @lru_cache(4096)
-def _kind(filename: str) -> str:
+def whose(filename: str) -> str:
+    """Whose a file is: `user`, `library`, `standard` (Python's own), or `machinery`, which only does what it is called for."""
     if filename == "<string>":  # of `python -c`; but the methods that dataclasses get are of that name too
         return "library"
     if filename.startswith(_GENERATED) or _AUTOGRAPH in filename or _inside(filename, _OWN):

@@ -17,6 +17,7 @@ def trace(
     level: Level = "kernel",
     digest: Where = "auto",
     framework: Framework | None = None,
+    values: bool = False,
 ) -> Session:
     """Trace PyTorch, MindSpore or TensorFlow within a block: `with trace("runA", steps=range(2)): train()`.
 
@@ -31,6 +32,8 @@ def trace(
             sums of integers on the CPU, too. MindSpore's and TensorFlow's are always made on the host.
         framework: the one to trace; None: the first of PyTorch, MindSpore and TensorFlow that is imported.
 
+        values: whether it is recorded, too, how large values are, for `detlint compare --rtol`. PyTorch's only.
+
     Raises:
         detlint.tracing.writer.Occupied: on entering, if the folder has a trace already.
         RuntimeError: on entering, if the process is being traced.
@@ -39,4 +42,6 @@ def trace(
     from detlint.tracing.settings import Settings
 
     chosen = None if steps is None else frozenset(steps)
-    return frameworks.session(framework or frameworks.imported(), Settings(Path(folder), chosen, level, digest))
+    return frameworks.session(
+        framework or frameworks.imported(), Settings(Path(folder), chosen, level, digest, values=values)
+    )

@@ -8,13 +8,18 @@ from collections.abc import Callable
 from types import ModuleType
 
 from detlint.runtime.imports import when_imported
-from detlint.tracing import frameworks
+from detlint.tracing import events, frameworks
+from detlint.tracing.event_sources import follow
 from detlint.tracing.watch import Watch
 
 
 def attach() -> None:
     """Watch this process as the run's plan says, as soon as it imports a framework."""
     watch = Watch.read()
+    if watch.basis:
+        from detlint.tracing import basis
+
+        basis.begin(watch)
     if watch.losses:
         _watch_losses(watch)
     if watch.resuming:
@@ -24,9 +29,13 @@ def attach() -> None:
         when_imported("torch", _guarded(resumption.of_torch))
     if watch.twice:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
+    if watch.batches:
+        when_imported("torch", _guarded(lambda _: _try_batches(watch)))
     if watch.trace:
+        told = events.current = events.Events(watch.fill)
+        follow(told, _guarded)
         for framework in frameworks.TRACED:
-            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch)))
+            when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, told)))
 
 
 def _watch_losses(watch: Watch) -> None:
@@ -45,14 +54,22 @@ def _losses_of_mindspore(mindspore: ModuleType) -> None:
     of_mindspore(mindspore)
 
 
-def _trace(framework: str, watch: Watch) -> None:
+def _trace(framework: str, watch: Watch, told: events.Events) -> None:
     trace = frameworks.session(framework, watch.settings, name=watch.name)
     trace.start()
+    if (sink := trace.sink) is not None:
+        told.into(sink)
     atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
 
 
 def _try_twice(watch: Watch) -> None:
     from detlint.tracing.twice import begin
+
+    begin(watch)
+
+
+def _try_batches(watch: Watch) -> None:
+    from detlint.tracing.batches import begin
 
     begin(watch)
 

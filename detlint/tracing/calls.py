@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from detlint.runtime.places import whose
 from detlint.tracing.reader import Trace
-from detlint.tracing.records import BRINGS, DRAWS, FAILED, NAMED, NOTHING, SHARED, VIEW, Row
+from detlint.tracing.records import BRINGS, DRAWS, EVENT, FAILED, NAMED, NOTHING, SHARED, VIEW, Row
 
 
 class Place(NamedTuple):
@@ -71,8 +72,8 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> Place | None:
-        """Where the program calls it."""
-        return self.stack[0] if self.stack else None
+        """Where the program calls it; where only libraries do, where these do."""
+        return next((at for at in self.stack if whose(at.file) == "user"), self.stack[0] if self.stack else None)
 
     @property
     def backward(self) -> bool:
@@ -98,6 +99,11 @@ class Call(msgspec.Struct, frozen=True):
     def brings(self) -> bool:
         """Whether its outputs come from outside of the trace."""
         return bool(self.flags & BRINGS)
+
+    @property
+    def event(self) -> bool:
+        """Whether it is a function of Python's, outside of any framework."""
+        return bool(self.flags & EVENT)
 
     @property
     def failed(self) -> bool:

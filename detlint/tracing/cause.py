@@ -13,10 +13,11 @@ from detlint.tracing.compare import Comparison, Difference
 from detlint.tracing.frameworks import TITLES as FRAMEWORKS
 from detlint.tracing.reader import Trace
 
-Kind = Literal["data", "random", "kernel", "collective", "control", "crash"]
+Kind = Literal["data", "random", "memory", "kernel", "collective", "control", "crash"]
 TITLES: Final[dict[Kind, str]] = {
     "data": "data that comes in",
     "random": "random state or order of draws",
+    "memory": "memory that is read before it is written",
     "kernel": "a kernel that doesn't repeat",
     "collective": "communication between processes",
     "control": "another course of the program",
@@ -24,6 +25,15 @@ TITLES: Final[dict[Kind, str]] = {
 }
 _BUFFERS: Final = ("empty", "zeros", "new_empty", "new_zeros", "new_full", "full", "ones", "zero_", "clone", "fill_")
 """Operators that prepare memory for others to write to."""
+_UNWRITTEN: Final = (
+    ["empty"],
+    ["empty_like"],
+    ["empty_strided"],
+    ["empty_permuted"],
+    ["new_empty"],
+    ["new_empty_strided"],
+    ["resize_"],
+)
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -35,6 +45,7 @@ class Cause(msgspec.Struct, frozen=True):
         forward: for a call of the backward pass, the one of the forward pass that it belongs to.
         received: whether the difference came from another process.
         within: whether Python calls it, in code that the backward pass runs: a function's `backward`, a `bprop`, a hook.
+        reached: where it is a call of Python's: the operator that is given what it made.
         unseen: whether what is to blame runs outside of what a trace sees.
     """
 
@@ -45,6 +56,7 @@ class Cause(msgspec.Struct, frozen=True):
     received: bool = False
     within: bool = False
     unseen: bool = False
+    reached: Call | None = None
 
     @property
     def shown(self) -> Call | None:
@@ -102,7 +114,10 @@ def _of_input(found: Comparison, left: Call, value: Value, other: Value) -> Caus
     if value.kind != other.kind:
         return _made("data", f"it is given {_a(value)} in one run and {_a(other)} in the other", left, found)
     maker = call_at(found.left.path, value.producer)
-    if maker is None and (giver := _giver(found, value)) is not None:
+    if found.filled and maker is not None and maker.op.split(".")[1:2] in _UNWRITTEN:
+        said = "what it gives is read before all of it is written: another content of that memory gives another loss"
+        return _made("memory", said, maker, found)
+    if (giver := _giver(found, value)) is not None:
         said = f"it got the same and gave something else, by a kernel that goes past {_dispatcher(found)}"
         return _made("kernel", said, giver, found)
     if maker is None:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from detlint.tracing.align import Keyed, align
+from detlint.tracing.ancestors import Ancestors, Item, Parted
 from detlint.tracing.calls import Call, call
 from detlint.tracing.reader import Trace
-from detlint.tracing.records import BRINGS, SHARED, UNREAD, Row
+from detlint.tracing.records import AIM, BRINGS, EVENT, SHARED, UNREAD, Row
 
 Part = Literal["sequence", "arguments", "random", "kinds", "inputs", "outputs", "end"]
 _MOST: Final = 20
+_EVENTS: Final = 10_000
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,13 @@ class Comparison:
     """Two traces of one process.
 
     Attributes:
-        first: where they part first; None where they don't.
+        first: where they part first; None where they don't. Where a trace has losses, what none of them is made of doesn't count.
         origins: other calls that are given the same and give something else: more sources of difference.
         alone: how many rows only one of the runs has.
         differing: how many rows of both differ.
+        drawn: the first draw that differs and that no loss is made of by operators alone: its numbers may have gone through Python.
+        events: calls of Python's that gave something else, or that only one run makes.
+        apart: calls where other values begin that no loss is made of: meters, timers, names of runs.
     """
 
     left: Trace
@@ -61,18 +66,19 @@ class Comparison:
     rows: tuple[int, int] = (0, 0)
     alone: tuple[int, int] = (0, 0)
     differing: int = 0
+    drawn: Difference | None = None
+    events: list[Difference] = field(default_factory=list)
+    apart: list[Call] = field(default_factory=list)
+
+    @property
+    def filled(self) -> bool:
+        """Whether what differs is what uninitialised memory was filled with."""
+        return self.left.header.fill != self.right.header.fill
 
     @property
     def equal(self) -> bool:
         """Whether nothing differs."""
         return self.first is None
-
-
-class _Item(NamedTuple):
-    number: int
-    row: Row
-    collectives: int
-    step: int
 
 
 def compare(left: Path, right: Path) -> Comparison:
@@ -83,25 +89,39 @@ def compare(left: Path, right: Path) -> Comparison:
     """
     one, other = Trace.open(left), Trace.open(right)
     found = Comparison(one, other)
-    names = _Names(one, other)
+    names = Items(one, other)
+    ancestors = Ancestors(names)
     seen: set[Hashable] = set()
     counts, alone = [0, 0], [0, 0]
     reached: tuple[bool, int] | None = None
     """Of the run that lacks the first call: which it is, and how many rows it had until then."""
-    for ours, theirs in align(Keyed(_items(one, names, 0)), Keyed(_items(other, names, 1))):
+    for ours, theirs in align(Keyed(items(one, names, 0)), Keyed(items(other, names, 1))):
         counts[0] += ours is not None
         counts[1] += theirs is not None
         if ours is None or theirs is None:
+            if _is_event(ours or theirs):
+                if len(found.events) < _EVENTS:
+                    found.events.append(Difference(("sequence",), _call(one, ours), _call(other, theirs)))
+                continue
             alone[ours is None] += 1
+            ancestors.alone(ours, theirs)
             missing = counts[ours is not None]
             if found.first is None:
                 reached = (ours is not None, missing)
                 found.first = Difference(("sequence",), _call(one, ours), _call(other, theirs))
             continue
+        if ours.row.flags & AIM:
+            ancestors.aim(ours, theirs)
+            continue
         parts = names.parts(ours.row, theirs.row)
         if not parts:
             continue
+        if _is_event(ours):
+            if len(found.events) < _EVENTS:
+                found.events.append(_difference(names, parts, ours, theirs))
+            continue
         found.differing += 1
+        ancestors.differs(parts, ours, theirs)
         if found.first is None:
             found.first = _difference(names, parts, ours, theirs)
         elif parts == ["outputs"] and _is_origin(ours, found.first, one.header.level):
@@ -112,10 +132,46 @@ def compare(left: Path, right: Path) -> Comparison:
     if found.first is not None and reached is not None and counts[reached[0]] == reached[1]:
         found.first = replace(found.first, parts=("end",))
     found.rows, found.alone = (counts[0], counts[1]), (alone[0], alone[1])
+    if ancestors.aims:
+        _look_back(found, names, ancestors)
     return found
 
 
-def _is_origin(item: _Item, first: Difference, level: str) -> bool:
+def _look_back(found: Comparison, names: Items, ancestors: Ancestors) -> None:
+    """Leave out what no loss is made of. Where one run goes on, or has other losses, all counts: nothing says what made it."""
+    begun = ancestors.origins()
+    if begun:
+        found.first = _parted(names, begun[0])
+        led = {at.left.number for at in begun if at.left is not None}
+        found.origins = [
+            other for other in found.origins if other.call.number in led or other.call.op.startswith("autograd.")
+        ]
+    elif not ancestors.uneven and (found.first is None or found.first.parts != ("end",)):
+        found.first = None
+    apart: dict[Hashable, Call] = {}
+    for at in ancestors.others():
+        if found.drawn is None and "random" in at.parts:
+            found.drawn = _parted(names, at)
+        side = int(at.left is None)
+        item = at.right if at.left is None else at.left
+        assert item is not None
+        if len(apart) < _MOST and (key := names.key(item.row, side)) not in apart:
+            apart[key] = call(names.traces[side], item.row, item.number, item.step, item.collectives)
+    found.apart = [*apart.values()]
+
+
+def _parted(names: Items, at: Parted) -> Difference:
+    if at.left is not None and at.right is not None:
+        return _difference(names, names.parts(at.left.row, at.right.row), at.left, at.right)
+    one, other = names.traces
+    return Difference(("sequence",), _call(one, at.left), _call(other, at.right))
+
+
+def _is_event(item: Item | None) -> bool:
+    return item is not None and bool(item.row.flags & EVENT)
+
+
+def _is_origin(item: Item, first: Difference, level: str) -> bool:
     """Whether a row that gave something else says so of its operator: it must have got something, and all of it be in the row.
 
     The parameters of a module aren't: they are the same until the first step that differs has ended.
@@ -125,14 +181,14 @@ def _is_origin(item: _Item, first: Difference, level: str) -> bool:
     return level == "kernel" or item.step == first.call.step
 
 
-def _items(trace: Trace, names: _Names, side: int) -> Iterator[tuple[Hashable, _Item]]:
+def items(trace: Trace, names: Items, side: int) -> Iterator[tuple[Hashable, Item]]:
     collectives = 0
     for number, row in enumerate(trace.rows()):
-        yield names.key(row, side), _Item(number, row, collectives, trace.step)
+        yield names.key(row, side), Item(number, row, collectives, trace.step)
         collectives += bool(row.flags & SHARED)
 
 
-class _Names:
+class Items:
     """What the numbers of two traces stand for, so that rows can be compared by number."""
 
     def __init__(self, left: Trace, right: Trace) -> None:
@@ -226,7 +282,7 @@ class _Names:
         return self._ids.setdefault(key, len(self._ids))
 
 
-def _difference(names: _Names, parts: list[Part], left: _Item, right: _Item) -> Difference:
+def _difference(names: Items, parts: list[Part], left: Item, right: Item) -> Difference:
     one, other = names.traces
     return Difference(
         tuple(parts),
@@ -237,5 +293,5 @@ def _difference(names: _Names, parts: list[Part], left: _Item, right: _Item) -> 
     )
 
 
-def _call(trace: Trace, item: _Item | None) -> Call | None:
+def _call(trace: Trace, item: Item | None) -> Call | None:
     return None if item is None else call(trace, item.row, item.number, item.step, item.collectives)

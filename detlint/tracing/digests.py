@@ -96,14 +96,14 @@ class OnDevice:
             return found
         weights = self._weights.get(device)
         if weights is None:
-            weights = self._weights[device] = _mixed(torch.arange(1, _BLOCK + 1, dtype=torch.int64)).to(device)
+            weights = self._weights[device] = mixed(torch.arange(1, _BLOCK + 1, dtype=torch.int64)).to(device)
         if len(self._first) >= _LENGTHS:
             self._first.clear()
         found = self._first[device, length] = weights[:length]
         return found
 
 
-def _mixed(numbers: torch.Tensor) -> torch.Tensor:
+def mixed(numbers: torch.Tensor) -> torch.Tensor:
     """Numbers without any pattern, from consecutive ones: the finaliser of SplitMix64, made odd."""
     numbers = numbers * -7046029254386353131
     numbers = (numbers ^ ((numbers >> 30) & 0x3FFFFFFFF)) * -4658895280553007687

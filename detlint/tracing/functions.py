@@ -23,12 +23,13 @@ def follow_functions(tracer: Tracer) -> Callable[[], None]:
         if not tracer.recording:
             return own.__get__(None, cls)(*args, **kwargs)
         name = f"autograd.{cls.__name__}"
+        since = tracer.row
         row = tracer.begin(name, (*args, *kwargs.values()))
         row.api = tracer.writer.text(f"{cls.__module__}.{cls.__qualname__}.apply")
         result = own.__get__(None, cls)(*args, **kwargs)
         if tensors_of(result):
-            tracer.finish(row, (result,))
-            follow_backward(tracer, name, result)
+            tracer.finish(row, (result,), since)
+            follow_backward(tracer, name, result, 0)
         return result
 
     Function.apply = classmethod(apply)  # type: ignore[method-assign, assignment]

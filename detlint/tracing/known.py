@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.tracing.calls import Call
 from detlint.tracing.cause import Cause
+from detlint.tracing.events import is_recorded, sort_of
 
 if TYPE_CHECKING:
     from detlint.catalog import Catalog, Entry
@@ -26,7 +27,15 @@ _OWNERS: Final = {
 }  # fmt: skip
 """Where a framework's operators are found by their names."""
 _NODE: Final = re.compile(r"(?P<function>\w+?)Backward\d*")
-_FAMILIES: Final = {"data": "13", "random": "13", "control": "13", "kernel": "46", "collective": "6", "crash": ""}
+_FAMILIES: Final = {
+    "data": "13",
+    "random": "13",
+    "control": "13",
+    "memory": "",
+    "kernel": "46",
+    "collective": "6",
+    "crash": "",
+}
 """The families of rules that may speak of a cause."""
 _SILENT: Final = {"torch": "DET408"}
 """The rule about operators that no other rule knows."""
@@ -34,6 +43,15 @@ _BY_CATEGORY: Final = {"a": "DET401", "b": "DET402", "d": "DET408"}
 """The rule about an operator of which the linter says nothing by itself, for the source doesn't show whether it varies."""
 _STREAMS: Final = {"tensorflow": "tensorflow", "mindspore": "mindspore"}
 _COMMUNICATION: Final = "DET605"
+_ENTROPY: Final = "DET110"
+_UNSEEN_SEEDS: Final = frozenset({"DET110"})
+_UNSEEN: Final = _UNSEEN_SEEDS | {"DET103", "DET107", "DET108", "DET115", "DET304", "DET305", "DET306"}
+"""Rules about what enters a run and may have no row: orders of hashes, generators that libraries make, seeds of streams that aren't
+followed."""
+_PYTHON: Final = {"random": "python", "numpy": "numpy"}
+_FRAMEWORKS: Final = frozenset({"torch", "mindspore", "tensorflow", "keras", "jax", "flax", "optax", "haiku", "paddle"})
+_WITHIN: Final = {"tensorflow": "keras", "pytorch": "torch"}
+"""What a framework is called besides, or brings along; msprobe calls PyTorch by its other name."""
 _MOST: Final = 5
 
 
@@ -47,6 +65,7 @@ class Known:
         findings: what the linter finds at the lines that lead to the operator; for a cause whose line can't be told by a
             trace, what it finds in those files.
         near: whether the findings stand at those lines.
+        blamed: the finding that explains what the trace can't see, at another line than the operator's.
     """
 
     code: str = ""
@@ -57,6 +76,7 @@ class Known:
     remedy: str = ""
     findings: list[Finding] = field(default_factory=list)
     near: bool = False
+    blamed: Finding | None = None
 
 
 def known(cause: Cause, project: Project, framework: str = "torch") -> Known:
@@ -65,13 +85,32 @@ def known(cause: Cause, project: Project, framework: str = "torch") -> Known:
     found = Known()
     if call is not None:
         found = _rule(cause, project.catalog, framework)
-        found.findings, found.near = _findings(cause, call, project, found.code)
-    if found.near and found.findings[0].code != found.code:
-        first = found.findings[0]
+        found.findings, found.near = _findings(cause, call, project, found.code, framework)
+        if cause.kind in ("data", "random", "control") and not call.event:
+            found.blamed = _blamed(cause, call, found)
+        found.findings = found.findings[:_MOST]
+    first = found.blamed or (found.findings[0] if found.near else None)
+    if first is not None and first.code != found.code:
         rule = project.catalog.rules[first.code]
         found.code, found.name, found.why = first.code, rule.name, rule.why
         found.message, found.remedy = first.message, first.remedy
     return found
+
+
+def _blamed(cause: Cause, call: Call, found: Known) -> Finding | None:
+    """What explains a difference that the trace shows only later: an order of hashes, a seed that differs in every run.
+
+    What the trace records is no explanation where it doesn't differ: draws, listings, the order in which loaders shuffle.
+    """
+    place = call.place
+    if place is None or any(
+        f.path == place.file and f.span.line <= place.line <= f.span.end_line for f in found.findings
+    ):
+        return None
+    codes = _UNSEEN_SEEDS if cause.kind == "random" else _UNSEEN
+    likely = [f for f in found.findings if f.code in codes and not is_recorded(f.api)]
+    above = [f for f in likely if f.path == place.file and f.span.line <= place.line]
+    return above[-1] if above else likely[0] if likely else None
 
 
 def names(cause: Cause, framework: str) -> Iterator[str]:
@@ -89,6 +128,8 @@ def names(cause: Cause, framework: str) -> Iterator[str]:
 
 
 def _rule(cause: Cause, catalog: Catalog, framework: str) -> Known:
+    if cause.call is not None and cause.call.event:
+        return _of_event(cause.call, catalog)
     if cause.kind == "random":
         stream = _STREAMS.get(framework) or _stream(cause)
         code = next((rule.code for rule in catalog.rules.values() if stream in rule.streams), "")
@@ -102,6 +143,22 @@ def _rule(cause: Cause, catalog: Catalog, framework: str) -> Known:
         said = (entry.message or rule.message).replace("{api}", name)
         return Known(rule.code, rule.name, name, said, rule.why, entry.remedy or rule.remedy)
     return _of_code(catalog, _SILENT.get(framework, "")) if cause.call is not None and not cause.unseen else Known()
+
+
+def _of_event(call: Call, catalog: Catalog) -> Known:
+    """The rule about a function of Python's, or NumPy's."""
+    if sort_of(call.op) in ("seed", "chance"):
+        return _of_code(catalog, _ENTROPY)
+    for i in catalog.calls.get(catalog.canonical(call.op), ()):
+        entry = catalog.entries[i]
+        if entry.rule and entry.rule[3] in _FAMILIES["data"]:
+            found = _of_code(catalog, entry.rule)
+            found.remedy = entry.remedy or found.remedy
+            return found
+    stream = call.op.partition(".")[0]
+    return _of_code(
+        catalog, next((rule.code for rule in catalog.rules.values() if _PYTHON.get(stream) in rule.streams), "")
+    )
 
 
 def _stream(cause: Cause) -> str:
@@ -132,10 +189,19 @@ def _entries(cause: Cause, catalog: Catalog, framework: str) -> list[tuple[str, 
     found = [
         (name, entry)
         for name, entry in found
-        if entry.rule.startswith("DET4")
-        or (not entry.rule and entry.category in _BY_CATEGORY and target in entry.targets)
+        if not _is_foreign(name, framework)
+        and (
+            entry.rule.startswith("DET4")
+            or (not entry.rule and entry.category in _BY_CATEGORY and target in entry.targets)
+        )
     ]
     return sorted(found, key=lambda pair: (target not in pair[1].targets, pair[1].pass_ != wanted))
+
+
+def _is_foreign(name: str, framework: str) -> bool:
+    """Whether an API is another framework's than the one that ran."""
+    first = name.partition(".")[0]
+    return first in _FRAMEWORKS and first not in (framework, _WITHIN.get(framework))
 
 
 def _parts(cause: Cause) -> Iterator[str]:
@@ -157,13 +223,19 @@ def _ending(catalog: Catalog, last: str) -> list[str]:
     return [name for name in catalog.calls if name.endswith(f".{last}")]
 
 
-def _findings(cause: Cause, call: Call, project: Project, code: str) -> tuple[list[Finding], bool]:
+def _findings(cause: Cause, call: Call, project: Project, code: str, framework: str) -> tuple[list[Finding], bool]:
     """Findings at the lines of a call, those of its rule first; else what may explain the cause in its files."""
     root = project.config.root.absolute()
     files = [*dict.fromkeys(Path(place.file) for place in call.stack if _is_source(Path(place.file), root))]
     if not files:
         return [], False
-    found = [f for f in project.bare().check(files, files).findings if f.code[3] in _FAMILIES[cause.kind]]
+    found = [
+        f
+        for f in project.bare().check(files, files).findings
+        if f.code[3] in _FAMILIES[cause.kind]
+        and not _is_foreign(f.api, framework)
+        and (cause.kind == "kernel" or f.severity != "note")
+    ]
     here = [
         f
         for place in call.stack
@@ -176,8 +248,7 @@ def _findings(cause: Cause, call: Call, project: Project, code: str) -> tuple[li
         return [*dict.fromkeys(here)][:_MOST], True
     if cause.kind == "kernel":
         return [], False
-    serious = [f for f in found if f.severity != "note"]
-    return serious[:_MOST], False
+    return found, False
 
 
 def _is_source(file: Path, root: Path) -> bool:

@@ -82,17 +82,17 @@ class Filled(TorchDispatchMode):
         return result
 
 
-def follow_backward(tracer: Tracer, name: str, result: Any) -> None:
-    """Have a row written when the gradients have passed the node that made a result."""
+def follow_backward(tracer: Tracer, name: str, result: Any, since: int | None = None) -> None:
+    """Have a row written when the gradients have passed the node that made a result; `since` as for `Tracer.finish`."""
     for node in {value.grad_fn for value in tensors_of(result) if value.grad_fn is not None}:
-        node.register_hook(_backward(tracer, name))
+        node.register_hook(_backward(tracer, name, since))
 
 
-def _backward(tracer: Tracer, name: str) -> Callable[[Any, Any], None]:
+def _backward(tracer: Tracer, name: str, since: int | None) -> Callable[[Any, Any], None]:
     forward = tracer.row - 1
 
     def passed(given: Any, received: Any) -> None:
         if tracer.recording:
-            tracer.record(name, received, given, forward)
+            tracer.record(name, received, given, forward, since)
 
     return passed

@@ -16,7 +16,7 @@ import msgspec
 from xxhash import xxh3_64_intdigest
 
 from detlint.tracing.reader import Unreadable, regular
-from detlint.tracing.records import NOTHING, UNREAD, End, Header, Row, Step
+from detlint.tracing.records import NOTHING, UNREAD, End, Header, Row, Step, Values
 from detlint.tracing.writer import Writer
 
 DUMP: Final = "dump.json"
@@ -126,6 +126,8 @@ class _Rank:
             digest = _digest(value)
             outputs += [_kind(writer, value), digest]
             self.written[digest] = self.row
+        given = [*_values(record, "input_args", "input_kwargs", "input")]
+        writer.write(Values(self.row, [*map(_measured, given)], [*map(_measured, _values(record, "output"))]))
         node = writer.text("backward") if backward else NOTHING
         site = writer.site(tuple(_frames(frames)))
         writer.write(
@@ -167,6 +169,12 @@ def _digest(value: dict[str, Any]) -> int:
         if said == [None] * len(_STATISTICS):
             return UNREAD
     return xxh3_64_intdigest(repr(said).encode())
+
+
+def _measured(value: dict[str, Any]) -> list[float]:
+    """The statistics of a tensor; nothing where one is missing."""
+    said = [value[name] for name in _STATISTICS if isinstance(value.get(name), bool | int | float)]
+    return [float(one) for one in said] if len(said) == len(_STATISTICS) else []
 
 
 def _kind(writer: Writer, value: dict[str, Any]) -> int:

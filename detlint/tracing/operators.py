@@ -28,6 +28,7 @@ class Operator(NamedTuple):
         unfilled: its result is memory with whatever was in it.
         shared: it exchanges data with other processes, and returns before it is done.
         silent: it computes nothing.
+        fresh: its memory has just been filled outside of any operator, as that of `torch.tensor`.
         waits: it waits for such an exchange.
         mutable: it writes to something that it is given.
         written: the arguments (positions, names) that it writes to without returning them.
@@ -39,6 +40,7 @@ class Operator(NamedTuple):
     unfilled: bool
     shared: bool
     waits: bool
+    fresh: bool
     silent: bool
     written: tuple[tuple[int, str], ...]
     mutable: bool
@@ -65,6 +67,7 @@ class Operator(NamedTuple):
             name in _UNFILLED,
             name.startswith(_EXCHANGES) and not waits,
             waits,
+            name == "aten::lift_fresh",
             name.startswith(_MACHINERY),
             _written(schema) if schema is not None else (),
             schema is None or bool(schema.is_mutable),

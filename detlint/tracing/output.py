@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 import click
 
 from detlint import visible
-from detlint.tracing import against, resume, text, twice_text, verification_text
+from detlint.tracing import against, batches_text, resume, text, tolerant, twice_text, verification_text
 from detlint.tracing.start import Program
 from detlint.tracing.story import Verdict
 from detlint.tracing.verify import Verification
@@ -34,6 +34,17 @@ def of_traces(told: Verdict, form: str) -> str:
 
         return html.page(told, None)
     return visible.lines(text.lines(told))
+
+
+def of_errors(found: tolerant.Errors, form: str) -> str:
+    """The comparison of two traces within tolerances.
+
+    Raises:
+        ValueError: there is none in this format.
+    """
+    if form not in ("text", "json"):
+        raise ValueError(f"--output-format {form}: within tolerances there are text and json")
+    return _json(found) if form == "json" else visible.lines(tolerant.lines(found))
 
 
 class Found(Protocol):
@@ -83,7 +94,7 @@ def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verifie
     """Run a program several times, as the options of `detlint verify` say."""
     given = options["atol"]
     verifier = against.Against(
-        program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", _tell
+        program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", say
     )
     if options["against"] is not None:
         found = verifier.against(against.read(options["against"]), options["trace"])
@@ -91,7 +102,7 @@ def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verifie
     found = verifier.verify(options["runs"], options["trace"])
     if options["record"] is not None and found.outcome == "equal":
         against.record(verifier, found, options["record"])
-        _tell(f"kept in {options['record']}")
+        say(f"kept in {options['record']}")
     return Verified(found, found.code(tolerant=given is not None))
 
 
@@ -123,6 +134,33 @@ def twice(program: Program, folder: Path, iterations: int) -> TriedTwice:
 
 
 @dataclass(frozen=True)
+class TriedBatches:
+    """The outcome of computing samples alone and in another order."""
+
+    found: batches_text.Tried
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return self.found.code
+
+    def text(self, form: str) -> str:
+        """It in a format; SARIF has no form for it."""
+        return _json(self.found) if form == "json" else visible.lines(batches_text.lines(self.found))
+
+    def html(self) -> str:
+        """It as a page."""
+        from detlint.tracing import html
+
+        return html.plain("Rows that depend on the batch", click.unstyle(self.text("text")))
+
+
+def batch_invariant(program: Program, folder: Path, calls: int) -> TriedBatches:
+    """Run a program with what its models are given computed in other batches, too."""
+    return TriedBatches(batches_text.run(program, folder, calls))
+
+
+@dataclass(frozen=True)
 class Went:
     """The outcome of breaking a program off and starting it again."""
 
@@ -147,10 +185,11 @@ class Went:
 def resumed(program: Program, folder: Path, options: dict[str, Any]) -> Went:
     """Break a program off and start it again, as the options of `detlint verify` say."""
     again, at, iterations = options["resume_with"], options["resume_at"], max(options["iterations"], 1)
-    return Went(resume.resumed(program, folder, at, iterations, again, _tell))
+    return Went(resume.resumed(program, folder, at, iterations, again, say))
 
 
-def _tell(said: str) -> None:
+def say(said: str) -> None:
+    """Tell what is going on."""
     click.echo(f"detlint verify: {visible.visible(said)}", err=True)
 
 

@@ -9,7 +9,22 @@ from typing import BinaryIO, Final
 
 import msgspec
 
-from detlint.tracing.records import LENGTH, MAGIC, NAMED, SUFFIX, End, Header, Kind, Rank, Record, Row, Site, Step, Text
+from detlint.tracing.records import (
+    LENGTH,
+    MAGIC,
+    NAMED,
+    SUFFIX,
+    End,
+    Header,
+    Kind,
+    Rank,
+    Record,
+    Row,
+    Site,
+    Step,
+    Text,
+    Values,
+)
 
 _AT_ONCE: Final = 1 << 20
 _LONGEST: Final = 64 << 20
@@ -32,6 +47,8 @@ class Trace:
     rank: int | None = None
     world: int | None = None
     step: int = 0
+    values: dict[int, Values] = field(default_factory=dict)
+    """By row, of those that nobody has taken out yet."""
     end: End | None = None
     """What closed it; None at the end of the file means that the process was killed."""
 
@@ -78,6 +95,8 @@ class Trace:
                 self.rank, self.world = record.rank, record.world
             elif isinstance(record, End):
                 self.end = record
+            elif isinstance(record, Values):
+                self.values[record.row] = record
 
     def _known(self, number: int) -> bool:
         return 0 <= number < len(self.texts)

@@ -11,6 +11,8 @@ from typing import Final
 import msgspec
 
 MAGIC: Final = b"detlint trace 1\n"
+WORKER: Final = "-worker"
+"""Between the name of a process's file and the number of its worker."""
 LENGTH: Final = 4
 """Bytes of the length before each frame."""
 SUFFIX: Final = ".trace"
@@ -27,6 +29,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         rank: the number of the process in a run of several; None where nothing says it yet.
+        fill: what uninitialised memory was filled with.
+        worker: of a worker of a data loader, how many processes had been forked before; None of others.
         level: `kernel`, `api` or `module`.
         digest: how values are digested. Two traces are compared only if they have it in common.
     """
@@ -36,6 +40,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     framework: str = ""
     rank: int | None = None
     world: int | None = None
+    worker: int | None = None
+    fill: int = 0
     argv: list[str] = []
     python: str = ""
     platform: str = ""
@@ -83,7 +89,7 @@ class Row(msgspec.Struct, tag=4, array_like=True):
         random: the digest of the state of the random numbers that it draws from, before it draws; UNREAD if it draws none.
         inputs: kind, digest and producer of each tensor, one after the other. The producer is the row that wrote it last.
         outputs: kind and digest of each.
-        flags: SHARED, VIEW, FAILED, DRAWS, BRINGS.
+        flags: SHARED, VIEW, FAILED, DRAWS, BRINGS, AIM, EVENT.
     """
 
     op: int
@@ -112,6 +118,21 @@ class Rank(msgspec.Struct, tag=6, array_like=True, frozen=True):
     world: int
 
 
+class Values(msgspec.Struct, tag=8, array_like=True, frozen=True):
+    """How large the values of a row are that follows, so that they can be compared within a tolerance.
+
+    Attributes:
+        row: its number.
+        inputs: of each input that no row made; empty for the others.
+        outputs: of each output. A sketch: length, how many values are no finite numbers, products. From msprobe: maximum,
+            minimum, mean, length.
+    """
+
+    row: int
+    inputs: list[list[float]]
+    outputs: list[list[float]]
+
+
 class End(msgspec.Struct, tag=7, array_like=True, frozen=True):
     """The trace was closed. `error` is the exception that ended the run, if one did."""
 
@@ -129,4 +150,8 @@ DRAWS: Final = 8
 """A row whose operator draws random numbers from a state that the framework doesn't tell, or not all of it."""
 BRINGS: Final = 16
 """A row whose outputs come from outside of the trace: a dataset's next batch, a file, a function of Python's."""
-Record = Text | Site | Kind | Row | Step | Rank | End
+AIM: Final = 32
+"""A row of what a run is for: a loss from which gradients are computed, or the parameters as an optimizer has left them."""
+EVENT: Final = 64
+"""A row of Python's: a draw, a seed, the time, a listing, a file. It tells where from data came, and is no difference by itself."""
+Record = Text | Site | Kind | Row | Step | Rank | End | Values

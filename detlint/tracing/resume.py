@@ -14,9 +14,9 @@ import msgspec
 from detlint.runtime.launch import NotStarted
 from detlint.tracing import losses, resumption
 from detlint.tracing.losses import Loss
+from detlint.tracing.output_tail import last
 from detlint.tracing.snapshot import TITLES, Kind, Part
 from detlint.tracing.start import Program, TimedOut
-from detlint.tracing.verify import last
 from detlint.tracing.watch import Watch
 
 RUN: Final = "{run}"

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+import msgspec
+
 from detlint.tracing import msprobe
 from detlint.tracing.cause import Cause, cause
 from detlint.tracing.compare import Comparison, compare
+from detlint.tracing.explain import explained
 from detlint.tracing.reader import Trace, traces
-from detlint.tracing.records import Header
+from detlint.tracing.records import SUFFIX, WORKER, Header
 from detlint.tracing.settings import PLAIN
 from detlint.tracing.watch import MAIN
 
@@ -30,6 +33,8 @@ class Process:
     framework: str
     comparison: Comparison
     cause: Cause | None
+    origin: Comparison | None = None
+    """Where the cause is in a worker's trace: the comparison of that."""
 
 
 @dataclass
@@ -71,14 +76,14 @@ def compare_runs(left: Path, right: Path) -> Runs:
         NotComparable: they aren't traces of the same kind.
     """
     kept = TemporaryDirectory(prefix="detlint-diff-")
-    ours, others = _by_rank(_own(left, Path(kept.name, "left"))), _by_rank(_own(right, Path(kept.name, "right")))
+    ours, others = by_rank(own(left, Path(kept.name, "left"))), by_rank(own(right, Path(kept.name, "right")))
     if ours.keys() != others.keys():
         raise NotComparable(f"{left} has {_listed(ours)}, {right} has {_listed(others)}: nothing to compare them by")
     runs = Runs([], kept=kept)
     for key in sorted(ours):
         _check(ours[key], others[key])
         found = compare(ours[key].path, others[key].path)
-        runs.processes.append(Process(*key, found, cause(found)))
+        runs.processes.append(_caused(Process(*key, found, _why(found))))
         runs.warnings.extend(_apart(found.left.header, found.right.header))
         for trace in (found.left, found.right):
             runs.notes.extend(trace.end.notes if trace.end is not None else [])
@@ -87,14 +92,35 @@ def compare_runs(left: Path, right: Path) -> Runs:
     return runs
 
 
-def _own(folder: Path, into: Path) -> Path:
+def _why(found: Comparison) -> Cause | None:
+    why = cause(found)
+    return None if why is None else explained(found, why)
+
+
+def _caused(process: Process) -> Process:
+    """The process; where data comes from outside and a worker's trace shows why it differs, with that as the cause."""
+    why = process.cause
+    if why is None or why.kind != "data" or (why.call is not None and why.call.event):
+        return process
+    left, right = process.comparison.left.path, process.comparison.right.path
+    for file in sorted(left.parent.glob(f"{left.stem}{WORKER}*{SUFFIX}"), key=lambda file: (len(file.name), file.name)):
+        other = right.with_name(right.stem + file.name.removeprefix(left.stem))
+        if not other.exists():
+            continue
+        found = compare(file, other)
+        if (in_worker := _why(found)) is not None and in_worker.kind not in ("crash", "control"):
+            return replace(process, cause=msgspec.structs.replace(in_worker, reached=why.call), origin=found)
+    return process
+
+
+def own(folder: Path, into: Path) -> Path:
     """A run's traces: what msprobe dumped is converted."""
     return msprobe.converted(folder, into) if msprobe.dumps(folder) else folder
 
 
 def _order(process: Process) -> tuple[int, bool, int, str]:
     assert process.cause is not None and process.comparison.first is not None
-    call = process.cause.call or process.comparison.first.call
+    call = process.cause.reached or process.cause.call or process.comparison.first.call
     return (
         call.collectives if not process.cause.received else _before(process),
         process.cause.received,
@@ -110,7 +136,7 @@ def _before(process: Process) -> int:
     return first.call.collectives
 
 
-def _by_rank(folder: Path) -> dict[tuple[int, str], Trace]:
+def by_rank(folder: Path) -> dict[tuple[int, str], Trace]:
     """The traces of a run by rank and framework. Where nothing tells a rank, the one process that computed counts as rank 0.
 
     A framework that was imported and computed nothing is left out, unless nothing was computed at all.
@@ -120,6 +146,8 @@ def _by_rank(folder: Path) -> dict[tuple[int, str], Trace]:
     empty: list[Trace] = []
     for path in traces(folder):
         trace = Trace.open(path)
+        if trace.header.worker is not None:
+            continue
         rows = 0
         for _ in trace.rows():  # what tells the rank may stand behind rows
             rows += 1

@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
 from detlint.tracing import environment
-from detlint.tracing.records import End, Header, Rank, Step
+from detlint.tracing.events import Sink
+from detlint.tracing.records import WORKER, End, Header, Rank, Step
 from detlint.tracing.settings import PLAIN, Level, Settings
 from detlint.tracing.watch import MAIN
 from detlint.tracing.writer import Writer
@@ -45,12 +46,14 @@ class Session(ABC):
     framework: ClassVar[str]
     digest: ClassVar[str]
 
-    def __init__(self, settings: Settings, name: str = "") -> None:
+    def __init__(self, settings: Settings, name: str = "", worker: int | None = None) -> None:
         """
         Args:
             name: the file's; empty: by the rank.
+            worker: the number of a data loader's worker, which gets a file beside that of its process.
         """
         self.settings = settings
+        self.worker = worker
         self.step_number = 0
         self.notes: list[str] = []
         self.stack = ExitStack()
@@ -63,6 +66,11 @@ class Session(ABC):
     def level(self) -> Level:
         """The level that is traced: what the framework allows of the one asked for."""
         return self.settings.level
+
+    @property
+    def sink(self) -> Sink | None:
+        """What writes rows of Python's; None where this framework's trace has none."""
+        return None
 
     def start(self) -> None:
         """Begin.
@@ -77,6 +85,7 @@ class Session(ABC):
         rank, world = environment.rank()
         name = self._name or (MAIN if rank is None else f"rank{rank}")
         name += "" if self.framework == PLAIN else f"-{self.framework}"
+        self._name, name = name, name if self.worker is None else f"{name}{WORKER}{self.worker}"
         writer = Writer(self.settings.folder, name, self._header(rank, world))
         self._ranked = rank is not None
         self._tracer = tracer = self._begin(writer)
@@ -155,6 +164,8 @@ class Session(ABC):
             framework=self.framework,
             rank=rank,
             world=world,
+            worker=self.worker,
+            fill=self.settings.fill,
             argv=environment.argv(),
             python=environment.interpreter(),
             platform=environment.machine(),
@@ -166,11 +177,18 @@ class Session(ABC):
         )
 
 
+forks = 0
+"""How many processes this one has forked, or the one that it was forked from had by then."""
 _running: weakref.WeakSet[Session] = weakref.WeakSet()
 
 
 def _is_exit(error: BaseException) -> bool:
     return isinstance(error, SystemExit) and error.code in (None, 0)
+
+
+def _counting() -> None:
+    global forks
+    forks += 1
 
 
 def _forked() -> None:
@@ -181,4 +199,4 @@ def _forked() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(before=_counting, after_in_child=_forked)

@@ -21,13 +21,17 @@ class Settings:
     Attributes:
         steps: the training steps to record; None: all. Step 0 begins with the trace, and each ends as an optimizer has stepped.
         level: `kernel` is the finest.
+        fill: what uninitialised memory is filled with.
         digest: where values are digested: `auto` is where they are.
+        values: whether it is recorded, too, how large values are, so that traces can be compared within a tolerance.
     """
 
     folder: Path
     steps: frozenset[int] | None = None
     level: Level = "kernel"
     digest: Where = "auto"
+    fill: int = 0
+    values: bool = False
 
     def wants(self, step: int) -> bool:
         """Whether a step is recorded."""

@@ -7,12 +7,15 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Final
 
+from detlint.runtime.places import whose
+
 Frames = tuple[tuple[str, int, str], ...]
 _DEPTH: Final = 5
 _OWN: Final = str(Path(__file__).parent.parent) + "/"
+_LIBRARY: Final = 2
+"""Frames of libraries that are kept of those which stand together: the innermost."""
 _MACHINERY: Final = (_OWN, "<frozen ", "<string>", "<__array_function__")
-_PASSED_ON: Final = ("/runpy.py", "/threading.py", "/contextlib.py", "/copy.py")
-_SHOWN, _FRAMEWORK, _MACHINE = range(3)
+_SHOWN, _FRAMEWORK, _MACHINE, _FOLDED = range(4)
 
 
 class Sites:
@@ -31,17 +34,22 @@ class Sites:
         return self.entered(skip + 1)[0]
 
     def entered(self, skip: int = 2) -> tuple[Frames, FrameType | None]:
-        """The frames below, and the one of what is left out that the innermost of them calls: the public function."""
+        """The frames below, and the one of what is left out that the innermost of them calls: the public function.
+
+        However deep libraries call each other, the program's own frames are among them.
+        """
         found: list[tuple[str, int, str]] = []
         frame: FrameType | None = sys._getframe(skip)
         entry: FrameType | None = None
         hidden = self._hidden
+        folded = 0
         while frame is not None:
             code = frame.f_code
             out = hidden.get(code)
             if out is None:
                 out = hidden[code] = self._left_out(code)
-            if not out:
+            folded = folded + 1 if out == _FOLDED else 0
+            if out == _SHOWN or 0 < folded <= _LIBRARY:
                 found.append(
                     (
                         code.co_filename,
@@ -49,7 +57,7 @@ class Sites:
                         code.co_qualname if hasattr(code, "co_qualname") else code.co_name,
                     )
                 )
-                if len(found) == _DEPTH:
+                if len(found) >= _DEPTH and out == _SHOWN:
                     break
             elif out == _FRAMEWORK and not found:
                 entry = frame
@@ -60,4 +68,7 @@ class Sites:
         name = code.co_filename
         if name.startswith(self._roots):
             return _FRAMEWORK
-        return _MACHINE if name.startswith(_MACHINERY) or name.endswith(_PASSED_ON) else _SHOWN
+        if name.startswith(_MACHINERY):
+            return _MACHINE
+        kind = whose(name)
+        return _SHOWN if kind == "user" else _FOLDED if kind == "library" else _MACHINE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -10,9 +11,12 @@ from detlint.project import Project
 from detlint.tracing.calls import Call, Value, call_at
 from detlint.tracing.cause import TITLES, Cause, Kind
 from detlint.tracing.compare import Comparison
+from detlint.tracing.events import sort_of
 from detlint.tracing.known import Known, known
 from detlint.tracing.runs import Process, Runs
 from detlint.tracing.settings import Level
+
+_GIVES: Final = {"order": "gives another order", "content": "finds something else", "chance": "gives something else"}
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -54,6 +58,8 @@ class Story(msgspec.Struct, kw_only=True):
         forward: where a line of Python's calls it in the backward pass: the lines of the forward pass that it belongs to.
         code: the rule that speaks of it; empty where none does.
         near: whether the findings stand at the lines of the stack.
+        within: the lines of libraries that the program's line has called, innermost first.
+        reached: where a call of Python's is to blame: the operator that is given what it made, and where.
         origins: other operators that gave something else for the same.
     """
 
@@ -79,6 +85,9 @@ class Story(msgspec.Struct, kw_only=True):
     inputs: list[Input] = []
     findings: list[Static] = []
     near: bool = False
+    within: list[Line] = []
+    reached: str = ""
+    reached_at: Line | None = None
     origins: list[str] = []
 
 
@@ -104,6 +113,8 @@ class Verdict(msgspec.Struct, kw_only=True):
     level: Level
     story: Story | None
     processes: list[Ranked]
+    apart: list[str] = []
+    """Calls that differ though no loss is made of them."""
     warnings: list[str]
     notes: list[str]
 
@@ -119,6 +130,7 @@ def verdict(runs: Runs, left: Path, right: Path) -> Verdict:
         level=header.level,  # type: ignore[arg-type]
         story=_story(first) if first is not None else None,
         processes=[_ranked(process) for process in runs.processes],
+        apart=[*dict.fromkeys(_apart(call) for process in runs.processes for call in process.comparison.apart)],
         warnings=runs.warnings,
         notes=runs.notes,
     )
@@ -136,21 +148,38 @@ def _ranked(process: Process) -> Ranked:
 
 
 def _story(process: Process) -> Story:
-    cause, found = process.cause, process.comparison
+    cause, found = process.cause, process.origin or process.comparison
     assert cause is not None and found.first is not None
     call = cause.call or found.first.call
     shown = cause.shown or call
     about = known(cause, Project.of(_start(shown), {}), found.left.header.framework)
-    stack = [Line(*place) for place in shown.stack]
+    own = shown.stack.index(shown.place) if shown.place is not None else 0
+    stack = [Line(*place) for place in shown.stack[own:]]
+    said, headline, reached = cause.said, _headline(cause, call, shown), cause.reached
+    if (blamed := about.blamed) is not None:
+        stack.insert(0, Line(blamed.path, blamed.span.line, ""))
+        headline = f"{blamed.message} ({Path(blamed.path).name}:{blamed.span.line})"
+        said = f"the linter finds it, and nothing that the trace records differs before: {said}"
+        reached = call
     caller = Line(*call.stack[0]) if cause.forward is not None and call.stack and not cause.within else None
     return Story(
-        rank=process.rank, step=call.step, cause=cause.kind, title=TITLES[cause.kind], said=cause.said,
-        headline=_headline(cause, call, shown), operator=call.op, api=shown.api, module=(cause.forward or shown).module,
+        rank=process.rank, step=call.step, cause=cause.kind, title=TITLES[cause.kind], said=said,
+        headline=headline, operator=call.op, api=shown.api, module=(cause.forward or shown).module,
         backward=call.backward, row=call.number, stack=stack, caller=caller, forward=_forward(cause), code=about.code, name=about.name,
         message=about.message, why=about.why, help=_help(cause, about), inputs=_inputs(found, call),
         findings=[Static(f.code, f.severity, f.path, f.span.line, f.message) for f in about.findings],
-        near=about.near, origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
+        near=about.near, reached=_name(reached), reached_at=_line(reached),
+        within=[Line(*place) for place in shown.stack[:own]],
+        origins=[*dict.fromkeys(_origin(d.call) for d in found.origins if d.call.number != call.number)],
     )  # fmt: skip
+
+
+def _name(call: Call | None) -> str:
+    return "" if call is None else call.api or call.op
+
+
+def _line(call: Call | None) -> Line | None:
+    return Line(*call.place) if call is not None and call.place is not None else None
 
 
 def _forward(cause: Cause) -> list[Line]:
@@ -160,6 +189,18 @@ def _forward(cause: Cause) -> list[Line]:
 def _headline(cause: Cause, call: Call, shown: Call) -> str:
     place = f" at {_short(shown)}" if shown.stack else ""
     what = f"`{shown.api or call.op}`"
+    if cause.kind == "memory":
+        return f"{what}{place} gives memory that is read before it is written"
+    if call.event:
+        sort = sort_of(call.op)
+        gives = (
+            "fixes other random numbers"
+            if sort == "seed"
+            else "draws other random numbers"
+            if sort == "draw"
+            else _GIVES[sort]
+        )
+        return f"{what}{place} {gives} in each run"
     if cause.kind == "crash":
         return f"one run broke off after `{call.op}`{place}"
     if cause.kind == "control":
@@ -179,6 +220,8 @@ def _help(cause: Cause, about: Known) -> str:
         return about.remedy
     if cause.kind == "kernel":
         return "Switch deterministic algorithms on, replace the operator by others, or run it on the CPU."
+    if cause.kind == "memory":
+        return "Use `zeros` in its place, or write all of it before it is read."
     if cause.kind == "data":
         return "Fix the order and the content of what is read: sort listings, seed what draws, don't shuffle unseeded."
     if cause.kind == "control":
@@ -205,8 +248,13 @@ def _origin(call: Call) -> str:
     return f"{call.op} ({_short(call)})" if call.stack else call.op
 
 
+def _apart(call: Call) -> str:
+    return f"`{call.api or call.op}`" + (f" ({_short(call)})" if call.stack else "")
+
+
 def _short(call: Call) -> str:
-    return f"{Path(call.stack[0].file).name}:{call.stack[0].line}" if call.stack else call.op
+    place = call.place
+    return f"{Path(place.file).name}:{place.line}" if place is not None else call.op
 
 
 def _start(call: Call) -> Path:

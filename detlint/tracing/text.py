@@ -13,6 +13,7 @@ from detlint.visible import visible
 
 _LABEL = 8
 _FORWARD = 2
+_APART = 4
 """Lines of a forward pass that are shown where another line is to blame: of a function's own `forward`, and what calls it."""
 
 
@@ -30,6 +31,10 @@ def lines(told: Verdict) -> Iterator[str]:
             if not process.equal and len(told.processes) > 1
             else ""
         )
+    if told.apart:
+        calls = ", ".join(visible(call) for call in told.apart[:_APART])
+        more = f" and {len(told.apart) - _APART} more" if len(told.apart) > _APART else ""
+        yield f"{click.style('apart', fg='cyan', bold=True)}: no loss is made of {calls}{more}, which differ, too"
     for said in told.warnings:
         yield f"{click.style('warning', fg='yellow', bold=True)}: the runs differ in {visible(said)}"
     for said in told.notes:
@@ -56,6 +61,12 @@ def _story(story: Story, several: bool) -> Iterator[str]:
     yield from _row("when", f"step {story.step}, call {story.row}" + (f", rank {story.rank}" if several else ""))
     for line in story.stack[1:]:
         yield from _row("from", at(line))
+    for line in story.within:
+        yield from _row("within", at(line))
+    if story.reached:
+        yield from _row(
+            "reaches", story.reached + (f" ({at(story.reached_at)})" if story.reached_at is not None else "")
+        )
     if story.caller is not None:
         yield from _row("run by", at(story.caller))
     for line in story.forward[:_FORWARD]:
@@ -99,4 +110,4 @@ def _row(label: str, text: str, colour: str = "", state: str = "") -> Iterator[s
 
 def at(line: Line) -> str:
     """A line of the program: `train.py:12 main`."""
-    return f"{shown(line.file)}:{line.line} {visible(line.function)}"
+    return f"{shown(line.file)}:{line.line} {visible(line.function)}".rstrip()

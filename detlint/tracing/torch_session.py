@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 import torch
@@ -11,7 +13,9 @@ from detlint.tracing.functions import follow_functions
 from detlint.tracing.modes import Filled, Functions, Kernels, Names, follow_backward
 from detlint.tracing.modules import Modules
 from detlint.tracing.session import Session
-from detlint.tracing.tracer import Tracer
+from detlint.tracing.tracer import Tracer, tensors_of
+from detlint.tracing.workers import follow_workers
+from detlint.tracing.wrapping import wrap
 from detlint.tracing.writer import Writer
 
 _COMPILED: Final = (
@@ -25,9 +29,15 @@ class TorchTrace(Session):
     framework = "torch"
     digest = "xxh3/sum-2"
 
+    @property
+    def sink(self) -> Tracer | None:
+        """The tracer itself, of kernels."""
+        return self._tracer if isinstance(self._tracer, Tracer) and self.level == "kernel" else None
+
     def _begin(self, writer: Writer) -> Tracer:
         where = {"auto": None, "host": False, "device": True}[self.settings.digest]
-        tracer = Tracer(writer, Modules(), where)
+        tracer = Tracer(writer, Modules(), where, self.settings.values)
+        tracer.filling = self.settings.fill
         self._enter(tracer)
         return tracer
 
@@ -46,12 +56,20 @@ class TorchTrace(Session):
             stack.callback(follow_functions(tracer))
             stack.enter_context(Names(tracer))
             stack.enter_context(Kernels(tracer))
-        stack.callback(register_optimizer_step_post_hook(self._stepped).remove)
+            follow_workers(self, self._of_worker)
+            wrap(stack, torch.autograd, "backward", partial(_from_loss, tracer))
+        stack.callback(register_optimizer_step_post_hook(partial(self._stepped, tracer)).remove)
         compile_ = torch.compile
         torch.compile = self._compiling(compile_)
         stack.callback(setattr, torch, "compile", compile_)
 
-    def _stepped(self, *_: Any) -> None:
+    def _of_worker(self, number: int) -> TorchTrace:
+        return TorchTrace(replace(self.settings, steps=None), self._name, number)
+
+    def _stepped(self, tracer: Tracer, optimizer: torch.optim.Optimizer, *_: Any) -> None:
+        if tracer.recording and self.level == "kernel":
+            parameters = (value for group in optimizer.param_groups for value in group["params"])
+            tracer.aim("parameters", parameters, read=False)
         self.step()
 
     def _compiling(self, compile_: Any) -> Any:
@@ -74,6 +92,13 @@ class TorchTrace(Session):
             "threads": torch.get_num_threads(),
             "flags": _flags(),
         }
+
+
+def _from_loss(tracer: Tracer, own: Any, tensors: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """Have a row written of what a backward pass begins with."""
+    if tracer.recording:
+        tracer.aim("loss", tensors_of(tensors), read=True)
+    return own(tensors, *args, **kwargs)
 
 
 def _follow_modules(tracer: Tracer) -> Any:

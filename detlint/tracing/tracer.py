@@ -12,8 +12,8 @@ from detlint.tracing import digests
 from detlint.tracing.modules import Modules
 from detlint.tracing.operators import Operator
 from detlint.tracing.random_state import random_state
-from detlint.tracing.records import FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row
-from detlint.tracing.sites import Sites
+from detlint.tracing.records import AIM, EVENT, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row, Values
+from detlint.tracing.sites import Frames, Sites
 from detlint.tracing.writer import Writer
 
 _node: Final[Callable[[], Any]] = torch._C._current_autograd_node
@@ -32,19 +32,23 @@ class Tracer:
     Attributes:
         recording: whether rows are made.
         row: how many there are.
+        filling: what uninitialised memory is filled with.
     """
 
-    def __init__(self, writer: Writer, modules: Modules, on_device: bool | None) -> None:
+    def __init__(self, writer: Writer, modules: Modules, on_device: bool | None, values: bool = False) -> None:
         """
         Args:
+            values: whether it is written, too, how large values are.
             on_device: where digests are made: True by integer sums, False on the host; None: where the values are.
         """
         self.writer = writer
         self.modules = modules
         self.recording = True
         self.row = 0
+        self.filling = 0
         self.api: Any = None
         self._on_device = on_device
+        self._values = values
         self._sums = digests.OnDevice()
         self._sites = Sites(*(str(path) + "/" for path in torch.__path__))
         self._operators: dict[Any, Operator] = {}
@@ -72,6 +76,9 @@ class Tracer:
         _sort(args, tensors, others)
         if kwargs:
             _sort(kwargs.values(), tensors, others)
+        if operator.fresh:
+            for tensor in tensors:
+                self._producers.pop(_address(tensor), None)  # who had this memory before is no source of what is in it
         for tensor in tensors:
             self._value(tensor, inputs, operator.view or operator.waits, True)
         random = self._random(tensors, kwargs, others) if operator.random else UNREAD
@@ -99,14 +106,16 @@ class Tracer:
             return (
                 result  # nothing is in it: a tensor whose memory comes from elsewhere begins so, whenever that arrives
             )
-        self._results(operator, row, result, args, kwargs)
+        self._results(operator, row, result, tensors, args, kwargs)
         return result
 
-    def record(self, op: str, inputs: Iterable[Any], outputs: Iterable[Any], forward: int) -> int:
-        """Write the row of what is larger than an operator, in the backward pass."""
+    def record(
+        self, op: str, inputs: Iterable[Any], outputs: Iterable[Any], forward: int, since: int | None = None
+    ) -> int:
+        """Write the row of what is larger than an operator, in the backward pass; `since` as for `finish`."""
         row = self.begin(op, inputs)
         row.node, row.forward = self._text("backward"), forward
-        return self.finish(row, outputs)
+        return self.finish(row, outputs, since)
 
     def begin(self, op: str, inputs: Iterable[Any]) -> Row:
         """A row whose inputs are read."""
@@ -122,15 +131,43 @@ class Tracer:
         path = self._text(self.modules.path)
         return Row(self._text(op), NOTHING, site, path, arguments, NOTHING, NOTHING, UNREAD, read, [], 0)
 
-    def finish(self, row: Row, outputs: Iterable[Any]) -> int:
-        """Read a row's outputs, and write it; its number."""
+    def finish(self, row: Row, outputs: Iterable[Any], since: int | None = None) -> int:
+        """Read a row's outputs, and write it; its number.
+
+        Args:
+            since: the first row of what ran within; what one of those wrote stays its own. None: nothing within has rows.
+        """
         tensors: list[torch.Tensor] = []
         _sort(outputs, tensors, [])
         with digests.unseen():
             for tensor in tensors:
                 self._value(tensor, row.outputs, False, False)
-                self._producers[_address(tensor)] = self.row
+                if since is None or max(map(self._producer, _parts(tensor)), default=NOTHING) < since:
+                    self._wrote(tensor)
+            if self._values:
+                self._measure(row, [], tensors)
             return self._put(row)
+
+    def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool) -> None:
+        """Write the row of what the run is for.
+
+        Args:
+            read: whether the contents are digested; else what wrote them tells.
+        """
+        found: list[Any] = []
+        with digests.unseen():
+            for tensor in tensors:
+                self._value(tensor, found, not read, True)
+            site = self.writer.site(self._sites.here(3))
+            self._put(Row(self._text(op), NOTHING, site, NOTHING, NOTHING, NOTHING, NOTHING, UNREAD, found, [], AIM))
+
+    def event(self, name: str, frames: Frames, arguments: str, digest: int) -> None:
+        """Write the row of a function of Python's."""
+        if self.writer.closed or _node() is not None:
+            return  # the trace has ended, or the backward pass calls it
+        op, kind = self._text(name), self.writer.kind("python", (), "", "")
+        site, given = self.writer.site(frames), self._text(arguments) if arguments else NOTHING
+        self._put(Row(op, op, site, NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT))
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them."""
@@ -176,13 +213,29 @@ class Tracer:
         forward = NOTHING if number == _LEAF else self._forward.get(number, NOTHING)
         return self._text(node.name()), forward
 
+    def _measure(self, row: Row, inputs: list[torch.Tensor], outputs: list[torch.Tensor]) -> None:
+        """Write how large values are; those that came in and weren't made by a row, as they are now."""
+        from detlint.tracing.sketch import sketch
+
+        made = [producer >= 0 for producer in row.inputs[2::3]]
+        if len(made) != len(inputs):  # one that consists of several
+            made = [True] * len(inputs)
+        given = [[] if known else sketch(tensor) for tensor, known in zip(inputs, made, strict=True)]
+        self.writer.write(Values(self.row, given, [*map(sketch, outputs)]))
+
     def _results(
-        self, operator: Operator, row: Row, result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        operator: Operator,
+        row: Row,
+        result: Any,
+        inputs: list[torch.Tensor],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> None:
         tensors: list[torch.Tensor] = []
         _sort((result,), tensors, [])
         if operator.unfilled:
-            fill(result)
+            fill(result, self.filling)
         if operator.written:
             written = (args[i] if i < len(args) else kwargs.get(name) for i, name in operator.written)
             _sort(written, tensors, [])
@@ -194,20 +247,30 @@ class Tracer:
         elif operator.view:
             self._pass_on(row, tensors)
         else:
-            producers = self._producers
             for tensor in tensors:
-                self._value(tensor, row.outputs, False, False)
-                producers[_address(tensor)] = self.row
+                if operator.unfilled:
+                    self._kind_only(tensor, row.outputs)
+                else:
+                    self._value(tensor, row.outputs, False, False)
+                self._wrote(tensor)
+            if self._values:
+                self._measure(row, inputs, tensors)
         self._put(row)
 
     def _pass_on(self, row: Row, views: list[torch.Tensor]) -> None:
-        """The memory of a view was written by whoever wrote what it is a view of."""
+        """The memory of a view was written by whoever wrote what it is a view of; what comes from outside begins with it."""
         producer = row.inputs[2] if row.inputs else NOTHING
+        producer = self.row if producer == NOTHING else producer
         for view in views:
             self._kind_only(view, row.outputs)
-            address = _address(view)
-            if self._producers.get(address, NOTHING) < producer:
-                self._producers[address] = producer
+            for part in _parts(view):
+                address = _address(part)
+                if self._producers.get(address, NOTHING) < producer:
+                    self._producers[address] = producer
+
+    def _wrote(self, tensor: torch.Tensor) -> None:
+        for part in _parts(tensor):
+            self._producers[_address(part)] = self.row
 
     def _put(self, row: Row) -> int:
         number = self.row
@@ -348,6 +411,12 @@ def _layout(tensor: torch.Tensor) -> str:
         return type(tensor).__name__
 
 
+def _parts(tensor: torch.Tensor) -> Iterable[torch.Tensor]:
+    """The tensors whose memory it is."""
+    kind = type(tensor)
+    return (tensor,) if kind is torch.Tensor or kind is torch.nn.Parameter else digests.plain(tensor)
+
+
 def _is_lazy(tensor: torch.Tensor) -> bool:
     return tensor.is_neg() or (tensor.is_complex() and tensor.is_conj())
 
@@ -360,8 +429,8 @@ def _address(tensor: torch.Tensor) -> int:
         return 0
 
 
-def fill(result: Any) -> None:
-    """Put zeros into memory that holds anything."""
+def fill(result: Any, what: int = 0) -> None:
+    """Put zeros, or something else, into memory that holds anything."""
     for tensor in tensors_of(result):
         if not tensor.is_meta and tensor.numel():
-            tensor.zero_()
+            tensor.fill_(what) if what else tensor.zero_()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Literal
@@ -17,19 +18,17 @@ import msgspec
 
 from detlint.runtime.launch import NotStarted
 from detlint.tracing import losses
+from detlint.tracing.locate import Locator
 from detlint.tracing.losses import Loss
-from detlint.tracing.reader import Unreadable
-from detlint.tracing.runs import NotComparable, compare_runs
+from detlint.tracing.output_tail import last
 from detlint.tracing.start import Program, TimedOut
-from detlint.tracing.story import Verdict, verdict
+from detlint.tracing.story import Verdict
 from detlint.tracing.watch import MAIN, Watch
 
 Agreement = Literal["bits", "close", "no"]
 """Bit for bit; within the tolerance; not."""
 Outcome = Literal["equal", "close", "diverged", "crashed", "unknown"]
 CODES: Final[dict[Outcome, int]] = {"equal": 0, "close": 1, "diverged": 1, "crashed": 1, "unknown": 2}
-_TAIL: Final = 20
-_MOST_BYTES: Final = 1 << 16
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -105,6 +104,7 @@ class Verifier:
         Raises:
             NotStarted: nothing can be run.
         """
+        began = time.time()
         found: list[dict[str, list[Loss]]] = []
         result = Verification(outcome="unknown", atol=self.atol, runs=runs)
         for number in range(1, runs + 1):
@@ -117,7 +117,7 @@ class Verifier:
             if result.outcome not in ("equal", "close"):
                 break
         if trace and result.outcome in ("close", "diverged", "crashed"):
-            self._trace(result)
+            self._trace(result, began)
         return result
 
     # -- runs ---------------------------------------------------------------------------------------------------------
@@ -144,41 +144,11 @@ class Verifier:
         except ValueError as error:
             raise NotStarted(f"--metric: {error}: let the first group be the loss alone") from None
 
-    def _trace(self, result: Verification) -> None:
-        folders = [self.folder / f"trace{number}" for number in (1, 2)]
-        steps = [*range(self.iterations)] or None
-        codes: list[int] = []
-        for number, folder in enumerate(folders, 1):
-            self.tell(f"the runs differ: run {number} of 2 with a trace")
-            into = self.folder / f"traced{number}"
-            into.mkdir()
-            watch = Watch(
-                losses=str(into), iterations=0 if self.metric else self.iterations, trace=str(folder), steps=steps
-            )
-            try:
-                codes.append(self.program.run(watch, into / "output.txt"))
-            except TimedOut as error:
-                result.said = f"no operator can be named: the traced run {number} {error}"
-                return
-        result.traces = [str(folder) for folder in folders]
-        try:
-            result.trace = verdict(compare_runs(*folders), *folders)
-        except Unreadable:
-            result.said = "no operator can be named: none of PyTorch, MindSpore and TensorFlow was imported"
-            return
-        except NotComparable as error:
-            result.said = f"the traces can't be compared: {error}"
-            return
-        if result.trace.equal and any(codes):
-            result.said = (
-                f"the runs failed while they were traced: {last(folders[0].with_name('traced1') / 'output.txt')}"
-            )
-        elif result.trace.equal:
-            result.said = (
-                "the traced runs are equal. A trace fills uninitialised memory with zeros, runs compiled code uncompiled, and "
-                "slows the run down: look for memory that is read before it is written (`torch.empty`), for what compiling changes, "
-                "and for races. `--runs` shows how often it happens."
-            )
+    def _trace(self, result: Verification, began: float) -> None:
+        self.tell("the runs differ: they are run again with a trace")
+        step = result.first.iteration if result.first is not None else None
+        found = Locator(self.program, self.folder, self.iterations, ends=not self.metric).locate(step, began)
+        result.trace, result.traces, result.said = found.trace, found.traces, found.said
 
     # -- the verdict --------------------------------------------------------------------------------------------------
 
@@ -242,12 +212,6 @@ class Verifier:
         output = self.folder / f"run{run}" / "output.txt"
         result.said = last(output)
         return result
-
-
-def last(output: Path) -> str:
-    """The last lines of what a run printed."""
-    text = output.read_bytes()[-_MOST_BYTES:].decode("utf-8", "replace")
-    return "\n".join(text.splitlines()[-_TAIL:])
 
 
 def _name(loss: Loss, file: Path, place: int) -> str:

@@ -48,6 +48,11 @@ class Writer:
         self._at = len(MAGIC)
         self.write(header)
 
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be written any more."""
+        return self._map is None
+
     def write(self, record: Header | Record) -> None:
         """Add a record; the first one is the header."""
         buffer = self._buffer

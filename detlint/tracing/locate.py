@@ -1,0 +1,145 @@
+"""Runs a program that doesn't repeat again, with a trace around the first step that differs, until a call is named.
+
+Losses, and the digest of the parameters after each step, are recorded in all runs, so however long a run is, its first step that
+differs is known, and only what is next to it is traced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from detlint.tracing import left_behind, losses
+from detlint.tracing.output_tail import last
+from detlint.tracing.reader import Unreadable
+from detlint.tracing.runs import NotComparable, Runs, compare_runs
+from detlint.tracing.start import Program, TimedOut
+from detlint.tracing.story import Verdict, verdict
+from detlint.tracing.watch import Watch
+
+_SHORT: Final = 8
+"""Steps that are traced from the first on, rather than from the one before the first that differs."""
+_TRIES: Final = 3
+_EQUAL: Final = (
+    "the traced runs are equal. A trace runs compiled code uncompiled, fills uninitialised memory, and slows the run down: look for what "
+    "compiling changes, and for races. `--runs` shows how often it happens."
+)
+
+
+@dataclass
+class Located:
+    """What comes of it.
+
+    Attributes:
+        said: why no call is named.
+        traces: the folders.
+    """
+
+    trace: Verdict | None = None
+    said: str = ""
+    traces: list[str] = field(default_factory=list)
+
+
+class Failed(Exception):
+    """A traced run that can't be compared. The text says why."""
+
+
+class Locator:
+    """Traces one program.
+
+    Attributes:
+        end: the iteration after which traced runs end; 0: when they end by themselves.
+    """
+
+    def __init__(self, program: Program, folder: Path, iterations: int, ends: bool) -> None:
+        """
+        Args:
+            iterations: how many are asked for; 0: all.
+            ends: whether a run can be ended by its iterations: its losses are those of the framework.
+        """
+        self.program = program
+        self.folder = folder
+        self.iterations = iterations
+        self.ends = ends
+        self._number = 0
+        self._codes: list[int] = []
+
+    def locate(self, step: int | None, began: float) -> Located:
+        """Trace two runs, and compare them.
+
+        Args:
+            step: the first that differs; None where losses don't tell.
+            began: when the first run did, in seconds since the epoch.
+        """
+        found = Located()
+        try:
+            for _ in range(_TRIES):
+                folders, steps = self._pair(step)
+                runs = compare_runs(*folders)
+                earlier = self._first_differing()
+                if earlier is None or step is None or steps is None or not steps[0] or earlier >= step:
+                    break
+                step = earlier  # it differs from run to run where the runs part
+            if runs.equal and not any(self._codes):
+                runs, folders = self._unwritten(runs, folders, steps)
+            if runs.equal and not any(self._codes):
+                runs = left_behind.explained(runs, began)
+            found.traces = [str(folder) for folder in folders]
+            found.trace = verdict(runs, *folders)
+        except (TimedOut, Failed) as error:
+            found.said = f"no operator can be named: {error}"
+        except Unreadable:
+            found.said = "no operator can be named: none of PyTorch, MindSpore and TensorFlow was imported"
+        except NotComparable as error:
+            found.said = f"the traces can't be compared: {error}"
+        if found.trace is not None and found.trace.equal:
+            output = self.folder / f"traced{self._number}" / "output.txt"
+            found.said = f"the runs failed while they were traced: {last(output)}" if any(self._codes) else _EQUAL
+        return found
+
+    def _pair(self, step: int | None) -> tuple[tuple[Path, Path], list[int] | None]:
+        """Two runs, traced alike."""
+        steps = window(step, self.iterations)
+        return (self._run(steps), self._run(steps)), steps
+
+    def _run(self, steps: list[int] | None, fill: int = 0) -> Path:
+        self._number += 1
+        into = self.folder / f"traced{self._number}"
+        into.mkdir()
+        folder = self.folder / f"trace{self._number}"
+        end = max(steps) + 1 if steps else self.iterations
+        watch = Watch(losses=str(into), iterations=end if self.ends else 0, trace=str(folder), steps=steps)
+        try:
+            self._codes.append(self.program.run(msgspec.structs.replace(watch, fill=fill), into / "output.txt"))
+        except TimedOut as error:
+            raise Failed(f"the traced run {self._number} {error}") from None
+        return folder
+
+    def _first_differing(self) -> int | None:
+        """The first step in which the last two traced runs differ, by their losses."""
+        ours, others = (self.folder / f"traced{number}" for number in (self._number - 1, self._number))
+        steps: list[int] = []
+        for file in ours.glob(f"*{losses.SUFFIX}"):
+            if (other := others / file.name).exists():
+                pairs = zip(*(losses.iterations(losses.read(one)) for one in (file, other)), strict=False)
+                steps.extend(one.iteration for one, two in pairs if not losses.same(one, two))
+        return min(steps, default=None)
+
+    def _unwritten(
+        self, runs: Runs, folders: tuple[Path, Path], steps: list[int] | None
+    ) -> tuple[Runs, tuple[Path, Path]]:
+        """The comparison with a run whose uninitialised memory holds something else: what differs by that has read it."""
+        filled = folders[0], self._run(steps, fill=1)
+        other = compare_runs(*filled)
+        named = other.first is not None and other.first.cause is not None and other.first.cause.kind == "memory"
+        return (other, filled) if named else (runs, folders)
+
+
+def window(step: int | None, iterations: int) -> list[int] | None:
+    """The steps to trace: of a step that differs, the one before it as well, for that one's backward pass may have made it."""
+    if step is None:
+        return [*range(iterations)] or None
+    return [*range(step + 1)] if step < _SHORT else [step - 1, step]
