@@ -87,19 +87,6 @@ def test_imports_are_put_where_isort_would_put_them(tmp_path: Path, name: str) -
     assert (tmp_path / "train.py").read_text() == after
 
 
-def test_a_library_that_a_run_may_do_without_is_not_imported_by_a_safe_fix(tmp_path: Path) -> None:
-    (tmp_path / "noise.py").write_text("import numpy as np\n\n\ndef noise():\n    return np.random.rand(3)\n")
-    run = "def main(fancy):\n    if fancy:\n        from noise import noise\n\n        print(noise())\n\n\n"
-    (tmp_path / "train.py").write_text(f"import sys\n\n\n{run}if __name__ == '__main__':\n    main(len(sys.argv))\n")
-    result = detlint("check", "--isolated", "--no-cache", "--diff", tmp_path)
-    assert result.stdout == "", result.stdout
-    text = detlint("check", "--isolated", "--no-cache", tmp_path).stdout
-    assert "--fix --unsafe-fixes can call `numpy.random.seed(n)`" in text
-    assert text.endswith("1 fixable with --fix --unsafe-fixes.\n")
-    result = detlint("check", "--isolated", "--no-cache", "--diff", "--unsafe-fixes", tmp_path)
-    assert "+import numpy as np" in result.stdout and "+    np.random.seed(0)" in result.stdout
-
-
 def test_each_stream_in_use_is_seeded_and_what_that_needs_is_imported(tmp_path: Path) -> None:
     source = """\
         import numpy.random as npr

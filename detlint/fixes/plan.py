@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import sys
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
@@ -12,7 +11,6 @@ from detlint.catalog import Applicability, Catalog, Recipe
 from detlint.checks.finding import ANOTHER_RUN, PROCESS, Finding
 from detlint.config import Settings
 from detlint.fixes import seeding
-from detlint.fixes.brought import brings
 from detlint.fixes.file import File
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Placed
@@ -64,7 +62,6 @@ class Planner:
         self.files = files
         self.may = may
         self.refused: dict[Finding, str] = {}
-        self._brings: dict[tuple[str, str], bool] = {}
 
     def fix(self, finding: Finding) -> Fix | None:
         """The fix of a finding; None where it has none, or not here."""
@@ -168,18 +165,7 @@ class Planner:
             statements.append(f"{name}({rest}".replace("{seed}", seat.seed or str(self.settings.fix_seed)))
             if needed:
                 fix.imports.setdefault(path, set()).add(needed)
-                self._doubt(fix, file, needed)
         fix.edits.setdefault(path, []).extend(seeding.inserted(file, seat, statements))
-
-    def _doubt(self, fix: Fix, file: File, needed: str) -> None:
-        """A fix that imports what the run may do without isn't safe: the library may not be installed."""
-        library = needed.split()[1].partition(".")[0]
-        if library in sys.stdlib_module_names or library == "detlint" or fix.applicability != "safe":
-            return
-        if (file.path, library) not in self._brings:
-            self._brings[file.path, library] = brings(file.path, file.tree, library)
-        if not self._brings[file.path, library]:
-            fix.applicability = "unsafe"
 
     def _aliases(self, dotted: str) -> list[str]:
         """The other names of something: `tensorflow.keras.utils...` for `keras.utils...`. Those within one library are

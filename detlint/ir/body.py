@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.blocks import parts_of
 from detlint.ir.records import CLASS, EITHER, KIND, FnIR, Header, Name
-from detlint.ir.spans import Span, span_of, spans_of
+from detlint.ir.spans import Span, Spans, span_of, spans_of
 from detlint.ir.storage import body_of
 from detlint.ir.uses import Op, places
 
@@ -136,10 +136,9 @@ class Body:
         return self._body.names
 
     @cached_property
-    def spans(self) -> Sequence[Span]:
+    def spans(self) -> Spans:
         """Where each op stands."""
-        found: Sequence[Span] = spans_of(self.ir, self.number)
-        return found
+        return spans_of(self.ir, self.number)
 
     def span(self, at: int) -> Span:
         """Where one op stands."""
@@ -158,14 +157,6 @@ class Body:
     def opened(self) -> Mapping[int, int]:
         """The ends of blocks -> the marks that open them."""
         return {parts[-1]: mark for mark, parts in self.parts.items()}
-
-    @cached_property
-    def begins(self) -> Mapping[tuple[int, int], Sequence[int]]:
-        """Lines and columns -> the ops that begin there, in order."""
-        found: dict[tuple[int, int], list[int]] = {}
-        for at, span in enumerate(self.spans):
-            found.setdefault((span[0], span[1]), []).append(at)
-        return found
 
     def each(self, *codes: int) -> Iterator[tuple[int, Op]]:
         """The ops of some codes, with their positions."""

@@ -116,7 +116,7 @@ class Code:
         for function in self._latest_first:
             if (function.number and function.header.line > span[0]) or self._last_lines[function.number] < span[2]:
                 continue
-            for at in function.begins.get(span[:2], ()):
+            for at in function.spans.at(*span[:2]):
                 if function.spans[at] == span and (not codes or function.ops[at][0] in codes):
                     return function, at
         return None

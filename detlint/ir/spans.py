@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import add
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import msgspec
 
@@ -45,11 +45,50 @@ def encoded_spans(nodes: Iterable[Any]) -> bytes:
     return _ENCODER.encode((moves, heights, columns, widths))
 
 
-def spans_of(ir: FileIR, function: int) -> list[Span]:
+class Spans(Sequence[Span]):
+    """Where each op of a function stands: four numbers each, which become a span where one is asked for.
+
+    Args:
+        columns: the first lines, the columns there, how many lines each goes on for, and how many columns from the first.
+    """
+
+    def __init__(self, columns: Sequence[Sequence[int]]) -> None:
+        self._lines, self._begins, self._heights, self._widths = columns
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    @overload
+    def __getitem__(self, at: int) -> Span: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Span]: ...
+    def __getitem__(self, at: int | slice) -> Span | list[Span]:
+        if isinstance(at, slice):
+            return [*self][at]
+        line, begin = self._lines[at], self._begins[at]
+        return line, begin, line + self._heights[at], begin + self._widths[at]
+
+    def __iter__(self) -> Iterator[Span]:
+        lasts, ends = map(add, self._lines, self._heights), map(add, self._begins, self._widths)
+        return zip(self._lines, self._begins, lasts, ends, strict=True)
+
+    def at(self, line: int, column: int) -> list[int]:
+        """The ops that begin at a place, in order."""
+        return [at for at in self._by_line.get(line, ()) if self._begins[at] == column]
+
+    @cached_property
+    def _by_line(self) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for at, line in enumerate(self._lines):
+            found.setdefault(line, []).append(at)
+        return found
+
+
+def spans_of(ir: FileIR, function: int) -> Spans:
     """Where each op of a function stands."""
-    lines, begins, heights, widths = _columns(ir.spans[function])
-    ops = len(lines) - len(ir.functions[function].parameters)
-    return [*zip(lines[:ops], begins, map(add, lines, heights), map(add, begins, widths), strict=False)]
+    columns = _columns(ir.spans[function])
+    ops = len(columns[0]) - len(ir.functions[function].parameters)
+    return Spans([column[:ops] for column in columns])
 
 
 def span_of(ir: FileIR, function: int, at: int) -> Span:
