@@ -49,7 +49,11 @@ class Run:
     @property
     def logged(self) -> list[tuple[str, str]]:
         """The losses that the test has told."""
-        return [(loss.bits, loss.state) for file in self.folder.glob(f"*{losses.SUFFIX}") for loss in losses.read(file)]
+        return [
+            (loss.bits, loss.state)
+            for file in sorted(self.folder.glob(f"*{losses.SUFFIX}"))
+            for loss in losses.read(file)
+        ]
 
     @property
     def traced(self) -> bool:
