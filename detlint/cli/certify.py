@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from detlint.cli.runs import MODULE, PROGRAM, TO, folder_for, program_of
+from detlint.cli.runs import AS_IS, ITERATIONS, MODULE, PROGRAM, TO, folder_for, program_of
 from detlint.cli.shell import fail, main, put
 
 if TYPE_CHECKING:
@@ -24,14 +24,8 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Run what this certificate is of, once, and say what has changed since.",
 )
-@click.option(
-    "--iterations",
-    type=click.IntRange(min=0),
-    default=2,
-    show_default=True,
-    help="Training iterations after which a run ends; 0: when it ends by itself.",
-)
-@click.option("--as-is", is_flag=True, help="Run it as it is, not in the environment of `detlint run`.")
+@ITERATIONS
+@AS_IS
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="End a run that takes longer."
 )

@@ -128,6 +128,15 @@ _LEVEL = click.option(
     help="What is recorded: calls of modules, of public functions, or every kernel.",
 )
 
+ITERATIONS = click.option(
+    "--iterations",
+    type=click.IntRange(min=0),
+    default=2,
+    show_default=True,
+    help="Training iterations after which a run ends; 0: when it ends by itself.",
+)
+AS_IS = click.option("--as-is", is_flag=True, help="Run it as it is, not in the environment of `detlint run`.")
+
 TO = click.option(
     "-o",
     "--output-file",
@@ -254,18 +263,12 @@ main.add_command(_BEFORE)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="SCRIPT [ARGUMENTS]...")
 @MODULE
 @click.option("--runs", type=click.IntRange(min=2), default=2, show_default=True, help="How often to run it.")
-@click.option(
-    "--iterations",
-    type=click.IntRange(min=0),
-    default=2,
-    show_default=True,
-    help="Training iterations after which a run ends; 0: when it ends by itself.",
-)
+@ITERATIONS
 @click.option(
     "--atol", type=click.FloatRange(min=0), help="Let losses pass that differ by no more. [default: 1e-3, told only]"
 )
 @click.option("--metric", metavar="REGEX", help="Read the loss from the output: the expression's first group.")
-@click.option("--as-is", is_flag=True, help="Run it as it is, not in the environment of `detlint run`.")
+@AS_IS
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),

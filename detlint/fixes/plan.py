@@ -20,7 +20,7 @@ from detlint.fixes.text import Edit
 from detlint.report.apis import fix_text
 
 
-@dataclass
+@dataclass(frozen=True)
 class Fix:
     """What repairs a finding."""
 

@@ -146,9 +146,6 @@ class Watch:
     def __init__(self, base: Frame) -> None:
         self.base = base
         self.asked: dict[Question, object] = {}
-        self.looked: dict[tuple[int, int], tuple[int, Origin, Frame, Value]] = {}
-        """What values of frames were found to be, by their identities, which last as long as both are kept; and how deep that was:
-        what is found nearer to where something is asked may be more."""
 
 
 class Values:
@@ -220,23 +217,14 @@ class Values:
             return Origin(value)
         if self.depth > DEEPEST:
             return Origin(None)
-        key, watch = (id(frame), id(value)), self.watch
-        if watch is not None and key in watch.looked and (found := watch.looked[key])[0] <= self.depth:
-            return found[1]
         self.depth += 1
         try:
-            origin = self._looked(frame, value)
+            if isinstance(value, Param):
+                return self._parameter(frame, value)
+            found = self._held(frame, value)
+            return found._replace(held=True) if isinstance(found.value, Const) else found
         finally:
             self.depth -= 1
-        if watch is not None:
-            watch.looked[key] = self.depth, origin, frame, value
-        return origin
-
-    def _looked(self, frame: Frame, value: Value) -> Origin:
-        if isinstance(value, Param):
-            return self._parameter(frame, value)
-        found = self._held(frame, value)
-        return found._replace(held=True) if isinstance(found.value, Const) else found
 
     def _held(self, frame: Frame, value: Value) -> Origin:
         if isinstance(value, Member):

@@ -10,7 +10,8 @@ from typing import Final
 import msgspec
 
 from detlint.runtime.launch import NotStarted
-from detlint.tracing import environment
+from detlint.tracing import environment, kept_file
+from detlint.tracing.locate import window
 from detlint.tracing.losses import Loss
 from detlint.tracing.reader import Unreadable
 from detlint.tracing.runs import NotComparable, compare_runs
@@ -50,15 +51,12 @@ def read(path: Path) -> Kept:
     Raises:
         NotStarted: the file is none, or of another version.
     """
-    try:
-        kept = msgspec.json.decode(path.read_bytes(), type=Kept)
-    except FileNotFoundError:
-        raise NotStarted(f"{path}: there is no such file; `detlint verify --record {path} ...` writes it") from None
-    except (OSError, ValueError) as error:
-        raise NotStarted(f"{path}: not what `detlint verify --record` writes: {error}") from None
-    if kept.format != _FORMAT:
-        raise NotStarted(f"{path}: of another version of detlint; write it anew with --record")
-    return kept
+    return kept_file.read(
+        path, Kept, _FORMAT,
+        made=f"detlint verify --record {path} ...",
+        other="not what `detlint verify --record` writes",
+        old="of another version of detlint; write it anew with --record",
+    )  # fmt: skip
 
 
 def record(verifier: Verifier, found: Verification, path: Path) -> None:
@@ -121,7 +119,7 @@ class Against(Verifier):
 def _traced(verifier: Verifier, into: Path) -> None:
     output = verifier.folder / f"{into.name}-output"
     output.mkdir(parents=True)
-    steps = [*range(verifier.iterations)] or None
+    steps = window(None, verifier.iterations)
     watch = Watch(losses=str(output), iterations=verifier.iterations, trace=str(into), steps=steps)
     verifier.program.run(watch, output / "output.txt")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 import msgspec
 
-from detlint.report.place import shown
 from detlint.tracing.calls import Place
 from detlint.tracing.output_tail import last
 from detlint.tracing.start import Program
+from detlint.tracing.text import at
 from detlint.tracing.watch import Watch
 from detlint.visible import visible
 
@@ -85,7 +85,7 @@ def lines(found: Tried) -> Iterator[str]:
         does = f"calls `{visible(one.instead)}`" if one.instead else "gives other bits"
         yield f"{head}: `{visible(one.api or one.op)}` {does} for a sample {with_what}"
         yield f"  = operator {visible(one.op)}, in model {visible(one.model)}"
-        yield from (f"  = at       {shown(place.file)}:{place.line} {visible(place.function)}" for place in one.stack)
+        yield from (f"  = at       {at(place)}" for place in one.stack)
         yield (
             "  = help     Kernels choose how they add up by the size of the batch: compute in batches of one size (pad the last), or use "
             "kernels that are invariant to it, as vLLM and SGLang have."

@@ -18,10 +18,11 @@ import msgspec
 from xxhash import xxh3_64_hexdigest
 
 from detlint.runtime.launch import NotStarted
-from detlint.tracing import basis, environment, losses
+from detlint.tracing import basis, environment, kept_file, losses
 from detlint.tracing.calls import calls
 from detlint.tracing.cause import Cause
 from detlint.tracing.known import names
+from detlint.tracing.locate import window
 from detlint.tracing.output_tail import last
 from detlint.tracing.reader import Trace, Unreadable, traces
 from detlint.tracing.start import Program
@@ -73,15 +74,12 @@ def read(path: Path) -> Certificate:
     Raises:
         NotStarted: the file is none.
     """
-    try:
-        found = msgspec.json.decode(path.read_bytes(), type=Certificate)
-    except FileNotFoundError:
-        raise NotStarted(f"{path}: there is no such file; `detlint certify -o {path} SCRIPT` writes it") from None
-    except (OSError, ValueError) as error:
-        raise NotStarted(f"{path}: no certificate that `detlint certify` wrote: {error}") from None
-    if found.format != _FORMAT:
-        raise NotStarted(f"{path}: a certificate of another version of detlint; write it anew")
-    return found
+    return kept_file.read(
+        path, Certificate, _FORMAT,
+        made=f"detlint certify -o {path} SCRIPT",
+        other="no certificate that `detlint certify` wrote",
+        old="a certificate of another version of detlint; write it anew",
+    )  # fmt: skip
 
 
 def certified(program: Program, folder: Path, iterations: int) -> Certificate:
@@ -93,7 +91,7 @@ def certified(program: Program, folder: Path, iterations: int) -> Certificate:
     """
     into, output = folder / "certified", folder / "certified.txt"
     into.mkdir(parents=True)
-    steps = [*range(iterations)] or None
+    steps = window(None, iterations)
     watch = Watch(losses=str(into), iterations=iterations, trace=str(into), steps=steps, basis=str(into))
     if code := program.run(watch, output):
         raise NotStarted(f"the program failed with exit code {code}:\n{last(output)}")

@@ -139,7 +139,8 @@ class Locator:
 
 
 def window(step: int | None, iterations: int) -> list[int] | None:
-    """The steps to trace: of a step that differs, the one before it as well, for that one's backward pass may have made it."""
+    """The steps to trace, None for all that there are: of a step that differs, the one before it as well, for that one's backward pass
+    may have made it; of none, all of so many iterations (0: to the end)."""
     if step is None:
         return [*range(iterations)] or None
     return [*range(step + 1)] if step < _SHORT else [step - 1, step]

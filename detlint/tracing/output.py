@@ -107,85 +107,49 @@ def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verifie
 
 
 @dataclass(frozen=True)
-class TriedTwice:
-    """The outcome of calling each kernel twice."""
+class Tried:
+    """The outcome of another way of verifying, of which there is no trace.
 
-    found: twice_text.Tried
+    Attributes:
+        code: the exit code.
+        title: what it is about, for a page.
+        found: it, for programs.
+        lines: it, for people.
+    """
 
-    @property
-    def code(self) -> int:
-        """The exit code."""
-        return self.found.code
+    code: int
+    title: str
+    found: Any
+    lines: list[str]
 
     def text(self, form: str) -> str:
         """It in a format; SARIF has no form for it."""
-        return _json(self.found) if form == "json" else visible.lines(twice_text.lines(self.found))
+        return _json(self.found) if form == "json" else visible.lines(self.lines)
 
     def html(self) -> str:
         """It as a page."""
         from detlint.tracing import html
 
-        return html.plain("Kernels called twice", click.unstyle(self.text("text")))
+        return html.plain(self.title, click.unstyle(self.text("text")))
 
 
-def twice(program: Program, folder: Path, iterations: int) -> TriedTwice:
+def twice(program: Program, folder: Path, iterations: int) -> Tried:
     """Run a program with each kernel called twice."""
-    return TriedTwice(twice_text.run(program, folder, iterations))
+    found = twice_text.run(program, folder, iterations)
+    return Tried(found.code, "Kernels called twice", found, [*twice_text.lines(found)])
 
 
-@dataclass(frozen=True)
-class TriedBatches:
-    """The outcome of computing samples alone and in another order."""
-
-    found: batches_text.Tried
-
-    @property
-    def code(self) -> int:
-        """The exit code."""
-        return self.found.code
-
-    def text(self, form: str) -> str:
-        """It in a format; SARIF has no form for it."""
-        return _json(self.found) if form == "json" else visible.lines(batches_text.lines(self.found))
-
-    def html(self) -> str:
-        """It as a page."""
-        from detlint.tracing import html
-
-        return html.plain("Rows that depend on the batch", click.unstyle(self.text("text")))
-
-
-def batch_invariant(program: Program, folder: Path, calls: int) -> TriedBatches:
+def batch_invariant(program: Program, folder: Path, calls: int) -> Tried:
     """Run a program with what its models are given computed in other batches, too."""
-    return TriedBatches(batches_text.run(program, folder, calls))
+    found = batches_text.run(program, folder, calls)
+    return Tried(found.code, "Rows that depend on the batch", found, [*batches_text.lines(found)])
 
 
-@dataclass(frozen=True)
-class Went:
-    """The outcome of breaking a program off and starting it again."""
-
-    found: resume.Resumed
-
-    @property
-    def code(self) -> int:
-        """The exit code."""
-        return self.found.code
-
-    def text(self, form: str) -> str:
-        """It in a format; SARIF has no form for it."""
-        return _json(resume.as_json(self.found)) if form == "json" else visible.lines(resume.lines(self.found))
-
-    def html(self) -> str:
-        """It as a page."""
-        from detlint.tracing import html
-
-        return html.plain("A run that goes on", click.unstyle(self.text("text")))
-
-
-def resumed(program: Program, folder: Path, options: dict[str, Any]) -> Went:
+def resumed(program: Program, folder: Path, options: dict[str, Any]) -> Tried:
     """Break a program off and start it again, as the options of `detlint verify` say."""
     again, at, iterations = options["resume_with"], options["resume_at"], max(options["iterations"], 1)
-    return Went(resume.resumed(program, folder, at, iterations, again, say))
+    found = resume.resumed(program, folder, at, iterations, again, say)
+    return Tried(found.code, "A run that goes on", resume.as_json(found), [*resume.lines(found)])
 
 
 def say(said: str) -> None:

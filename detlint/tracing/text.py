@@ -8,13 +8,15 @@ import click
 
 from detlint.report.place import shown
 from detlint.tracing import excerpt
+from detlint.tracing.calls import Place
 from detlint.tracing.story import Line, Story, Verdict
 from detlint.visible import visible
 
 _LABEL = 8
 _FORWARD = 2
-_APART = 4
 """Lines of a forward pass that are shown where another line is to blame: of a function's own `forward`, and what calls it."""
+_APART = 4
+"""So many calls are shown that differ though no loss is made of them."""
 
 
 def lines(told: Verdict) -> Iterator[str]:
@@ -108,6 +110,6 @@ def _row(label: str, text: str, colour: str = "", state: str = "") -> Iterator[s
     yield f"  {click.style('=', fg='blue')} {click.style(label.ljust(_LABEL), bold=True, fg=colour or None)} {state}{visible(text)}"
 
 
-def at(line: Line) -> str:
+def at(line: Line | Place) -> str:
     """A line of the program: `train.py:12 main`."""
     return f"{shown(line.file)}:{line.line} {visible(line.function)}".rstrip()

@@ -8,15 +8,14 @@ from pathlib import Path
 import click
 import msgspec
 
-from detlint.report.place import shown
 from detlint.tracing.calls import Call, Place
 from detlint.tracing.cause import Cause
 from detlint.tracing.known import Known, known
+from detlint.tracing.output_tail import last
 from detlint.tracing.start import Program
+from detlint.tracing.text import at
 from detlint.tracing.watch import Watch
 from detlint.visible import visible
-
-_TAIL = 20
 
 
 class Kernel(msgspec.Struct):
@@ -65,7 +64,7 @@ def run(program: Program, folder: Path, iterations: int) -> Tried:
         about = _known(kernel)
         kernel.code, kernel.help = about.code, about.remedy
     if code or not found.kernels:
-        found.said = "\n".join(output.read_text("utf-8", "replace").splitlines()[-_TAIL:])
+        found.said = last(output)
     if not code and not found.kernels:
         found.said = "\n".join(
             filter(None, (found.said, "No kernel of PyTorch ran; those of other frameworks aren't tried."))
@@ -80,9 +79,7 @@ def lines(found: Tried) -> Iterator[str]:
         head = click.style(f"noisy kernel[{kernel.code or 'kernel'}]", fg="red", bold=True)
         yield f"{head}: {part}`{visible(kernel.api or kernel.op)}` gave something else for the same inputs"
         yield f"  = operator {visible(kernel.op)}, {kernel.differing} of {kernel.calls} calls"
-        yield from (
-            f"  = at       {shown(place.file)}:{place.line} {visible(place.function)}" for place in kernel.stack
-        )
+        yield from (f"  = at       {at(place)}" for place in kernel.stack)
         if kernel.help:
             yield f"  = help     {kernel.help}"
         yield ""
