@@ -148,7 +148,13 @@ class Tracer:
                 self._measure(row, [], tensors)
             return self._put(row)
 
-    def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool) -> None:
+    def tensors(self, values: Iterable[Any]) -> list[torch.Tensor]:
+        """The tensors among values, whatever lists they stand in."""
+        found: list[torch.Tensor] = []
+        _sort(values, found, [])
+        return found
+
+    def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool = True) -> None:
         """Write the row of what the run is for.
 
         Args:
