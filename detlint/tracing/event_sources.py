@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import ctypes
+import datetime
+import gc
 import os
 import random
 import stat
@@ -48,6 +51,7 @@ def follow(events: Events, guarded: Callable[[Action], Action]) -> None:
     """
     _random(events)
     _put(events, time, _TIMES)
+    _dates(events)
     _put(events, os, _PROCESS)
     _put(events, uuid, ("uuid1", "uuid4"))
     _put(events, builtins, ("hash",))
@@ -93,6 +97,20 @@ def _random(events: Events) -> None:
             told = events.recorded(f"random.{owner.__name__}.{name}", own, changes=changes)
             setattr(owner, name, _method(told, own))
     random.Random.__init__ = _making(events, random.Random.__init__)  # type: ignore[method-assign]
+
+
+def _dates(events: Events) -> None:
+    """The class stays the one that it is, for programs ask whether a date is of it; CPython has no other way to a method of C's."""
+    for kind, names in ((datetime.datetime, ("now", "utcnow")), (datetime.date, ("today",))):
+        (methods,) = gc.get_referents(kind.__dict__)
+        for name in names:
+            told = events.recorded(f"datetime.{kind.__name__}.{name}", _of_class(methods[name]), reads=str)
+            methods[name] = classmethod(_method(told, getattr(kind, name)))
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+
+
+def _of_class(own: Any) -> Callable[..., Any]:
+    return lambda kind, *args, **kwargs: own.__get__(None, kind)(*args, **kwargs)
 
 
 def _method(told: Told, own: Callable[..., Any]) -> Callable[..., Any]:
