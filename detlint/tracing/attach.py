@@ -9,6 +9,7 @@ from types import ModuleType
 
 from detlint.runtime.imports import when_imported
 from detlint.tracing import events, frameworks
+from detlint.tracing.beside import Beside
 from detlint.tracing.event_sources import follow
 from detlint.tracing.watch import Watch
 
@@ -58,7 +59,9 @@ def _trace(framework: str, watch: Watch, told: events.Events) -> None:
     trace = frameworks.session(framework, watch.settings, name=watch.name)
     trace.start()
     if (sink := trace.sink) is not None:
-        told.into(sink)
+        beside = Beside(trace.beside)
+        trace.stack.callback(beside.close)
+        told.into(sink, beside)
     atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
 
 

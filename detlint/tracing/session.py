@@ -12,15 +12,17 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
+import msgspec
+
 from detlint.tracing import environment
 from detlint.tracing.events import Sink
-from detlint.tracing.records import WORKER, End, Header, Rank, Step
+from detlint.tracing.records import THREADS, WORKER, End, Header, Rank, Step
 from detlint.tracing.settings import PLAIN, Level, Settings
 from detlint.tracing.watch import MAIN
 from detlint.tracing.writer import Writer
 
 
-class Tracing(Protocol):
+class Tracing(Sink, Protocol):
     """What makes rows.
 
     Attributes:
@@ -69,8 +71,8 @@ class Session(ABC):
 
     @property
     def sink(self) -> Sink | None:
-        """What writes rows of Python's; None where this framework's trace has none."""
-        return None
+        """What writes rows of Python's: the tracer itself, of kernels; None where rows are larger."""
+        return self._tracer if self.level == "kernel" else None
 
     def start(self) -> None:
         """Begin.
@@ -91,6 +93,11 @@ class Session(ABC):
         self._tracer = tracer = self._begin(writer)
         tracer.recording = self.settings.wants(0)
         _running.add(self)
+
+    def beside(self) -> Writer:
+        """A file beside that of the process, for what its other threads do."""
+        header = msgspec.structs.replace(self._header(*environment.rank()), worker=0)
+        return Writer(self.settings.folder, f"{self._name}{THREADS}", header)
 
     def step(self) -> None:
         """Go on to the next training step: what an optimizer's `step` does by itself."""

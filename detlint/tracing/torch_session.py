@@ -29,11 +29,6 @@ class TorchTrace(Session):
     framework = "torch"
     digest = "xxh3/sum-2"
 
-    @property
-    def sink(self) -> Tracer | None:
-        """The tracer itself, of kernels."""
-        return self._tracer if isinstance(self._tracer, Tracer) and self.level == "kernel" else None
-
     def _begin(self, writer: Writer) -> Tracer:
         where = {"auto": None, "host": False, "device": True}[self.settings.digest]
         tracer = Tracer(writer, Modules(), where, self.settings.values)
