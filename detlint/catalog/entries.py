@@ -539,6 +539,10 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """What gives numbers of the type that it is told, floating-point numbers if it is told none."""
     typed_whole: tuple[str, ...] = ()
     """The same, whole numbers if it is told none."""
+    adding_methods: tuple[str, ...] = ()
+    """Methods of what a kernel is given that add atomically: where, a number."""
+    loads: tuple[str, ...] = ()
+    """What reads entries of a table in memory, by their address."""
     cuts: tuple[str, ...] = ()
     """What may give one number for several."""
     sums: tuple[str, ...] = ()

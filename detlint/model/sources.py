@@ -176,7 +176,8 @@ class Source:
         found = list[Numbers]()
         for instruction in text.split(";") if isinstance(text, str) else ():
             parts = next(iter(instruction.split()), "").split(".")
-            if parts[0] in _REDUCING and "add" in parts:
+            reduces = parts[0] in _REDUCING or parts[:2] == ["cp", "reduce"]
+            if reduces and "add" in parts:
                 found.append(WHOLE if _OF_PTX.isdisjoint(parts) else FLOATS)
         return joined(found) if found else None
 
