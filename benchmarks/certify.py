@@ -3,7 +3,7 @@
     python benchmarks/certify.py
 
 Twenty programs, of which six vary in every second run or so, are certified as they are. What gets a certificate is checked five times, each
-time with what the program itself has written as the judge; then each of five mutations is made to it and undone, and the certificate
+time with what the program itself has written as the judge; then each of six mutations is made to it and undone, and the certificate
 checked.
 """
 
@@ -22,13 +22,14 @@ import os
 import random
 import numpy as np
 from detlint.runtime import log
+from units import UNIT
 
 SEED = {seed}
 random.seed(SEED)
 np.random.seed(SEED)
 rate = float(os.environ.get("OMP_RATE", "0.1"))
 files = sorted(os.listdir("data"))
-data = [float(open(os.path.join("data", name)).read()) for name in files]
+data = [UNIT * float(open(os.path.join("data", name)).read()) for name in files]
 """
 BODIES: Final = {
     "sum": "def step(i):\n    return sum(x * random.random() for x in data) * rate",
@@ -105,12 +106,17 @@ def _data(folder: Path, environment: dict[str, str]) -> None:
     (folder / "data" / "b").write_text("2.25")
 
 
+def _module(folder: Path, environment: dict[str, str]) -> None:
+    (folder / "units.py").write_text("UNIT = 2.0\n")
+
+
 MUTATIONS: Final[dict[str, Callable[[Path, dict[str, str]], None]]] = {
     "seed dropped": _replaced("random.seed(SEED)\nnp", "np"),
     "variable changed": _variable,
     "listing unsorted": _replaced('sorted(os.listdir("data"))', 'os.listdir("data")'),
     "operator added": _replaced("value = step(i)", "value = step(i) * 1.0 + float(np.float32(0.0))"),
     "data changed": _data,
+    "module changed": _module,
 }
 
 
@@ -132,6 +138,7 @@ def main() -> None:
             for file, value in (("c", 3.5), ("a", 1.5), ("b", 2.5)):
                 (folder / "data" / file).write_text(str(value))
             (folder / "train.py").write_text(text)
+            (folder / "units.py").write_text("UNIT = 1.0\n")
             if certify(folder, {}, "-o", "certificate.json", "train.py"):
                 refused += 1
                 print(f"{name}: no certificate", flush=True)
@@ -144,7 +151,9 @@ def main() -> None:
             kept = []
             for mutation, mutate in MUTATIONS.items():
                 environment: dict[str, str] = {}
-                before = {path: path.read_text() for path in (folder / "train.py", folder / "data" / "b")}
+                before = {
+                    path: path.read_text() for path in (folder / "train.py", folder / "units.py", folder / "data" / "b")
+                }
                 mutate(folder, environment)
                 mutated += 1
                 gone = certify(folder, environment, "--check", "certificate.json")
