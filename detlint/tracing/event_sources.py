@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import builtins
-import ctypes
 import datetime
-import gc
 import os
 import random
 import stat
@@ -17,6 +15,7 @@ from functools import wraps
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from detlint.runtime import methods
 from detlint.runtime.imports import Action, when_imported
 from detlint.tracing.events import SEEDING, Events, Told, digest
 
@@ -100,13 +99,10 @@ def _random(events: Events) -> None:
 
 
 def _dates(events: Events) -> None:
-    """The class stays the one that it is, for programs ask whether a date is of it; CPython has no other way to a method of C's."""
     for kind, names in ((datetime.datetime, ("now", "utcnow")), (datetime.date, ("today",))):
-        (methods,) = gc.get_referents(kind.__dict__)
         for name in names:
-            told = events.recorded(f"datetime.{kind.__name__}.{name}", _of_class(methods[name]), reads=str)
-            methods[name] = classmethod(_method(told, getattr(kind, name)))
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
+            told = events.recorded(f"datetime.{kind.__name__}.{name}", _of_class(vars(kind)[name]), reads=str)
+            methods.put(kind, name, classmethod(_method(told, getattr(kind, name))))
 
 
 def _of_class(own: Any) -> Callable[..., Any]:
