@@ -150,6 +150,17 @@ def test_processes_that_a_program_starts_are_seeded_and_told_of(script: Callable
     assert "train.py:4: DET103 unseeded-generator: `random.Random` got a seed" in runs[0].stderr
 
 
+def test_what_a_program_imports_of_the_runtime_is_what_it_names(script: Callable[..., Path]) -> None:
+    folder = script("""\
+        from detlint.runtime import enforce, load_state_dict, log, seed_all, state_dict, trace
+
+        log(loss=1.0)
+        with enforce(seed=1):
+            print(*(callable(each) for each in (enforce, load_state_dict, log, seed_all, state_dict, trace)))
+        """)
+    assert python(folder, *RUN, "train.py").stdout == "True True True True True True\n"
+
+
 def test_a_model_that_processes_train_in_shared_memory_is_told(script: Callable[..., Path]) -> None:
     if find_spec("torch") is None:
         pytest.skip("torch is not installed")
