@@ -79,6 +79,16 @@ def _parameters(function: Function, value: int) -> Iterator[int]:
             yield given[1]
 
 
+def _array(function: Function, place: int) -> int:
+    """What an address is one in: `x` of `&x[i + 1]`, of `x + i` and `x[i].data()`."""
+    operation = function.ops[place]
+    while operation[0] in (op.ITEM, op.UNARY, op.BINARY) or function.called_on(place) >= 0:
+        on = function.called_on(place)
+        place = on if on >= 0 else operation[1 if operation[0] == op.ITEM else 2]
+        operation = function.ops[place]
+    return place
+
+
 class Source:
     """One source, to be asked.
 
@@ -123,11 +133,9 @@ class Source:
             return FLOATS if self._adds_floats(function, given[2]) else None
         if not given:
             return None
-        if not self.terms.has("atomics", name):
+        if not (self.terms.has("atomics", name) or self._is_of_namespace(function, at)):
             taken = self.macro(name, len(given))
-            return (
-                self._added(function, at, [given[n] for n in taken[0]], given[taken[1]]) if taken is not None else None
-            )
+            return self._by_macro(function, at, given, *taken) if taken is not None else None
         if function.called_on(at) >= 0 and len(given) < 3 and not self._is_qualified(function, at):
             place, added = [function.called_on(at)], given[0]
             if self.values.of(function, place[0]) == OPEN and not self._is_reference(function, place[0]):
@@ -144,6 +152,20 @@ class Source:
         found = WHOLE if WHOLE in (into, of) else into or of
         alone = Writers(self.values, threads=True).is_alone(function, at, place)
         return WHOLE if alone else found
+
+    def _by_macro(
+        self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
+    ) -> Numbers | None:
+        """The same of a macro; where none of what it is handed is the array, by what is added alone."""
+        if place[0] >= 0:
+            return self._added(function, at, [given[n] for n in place], given[added])
+        alone = Writers(self.values, threads=True).is_alone(function, at, [given[n] for n in place[1:]])
+        return WHOLE if alone else self.values.of(function, given[added])
+
+    def _is_of_namespace(self, function: Function, at: int) -> bool:
+        """Whether a call adds atomically that is told by its namespace: `Simt::AtomicAdd`."""
+        name = function.dotted(function.ops[at][1])
+        return self.terms.has("atomics", ".".join(name.split(".")[-2:])) if "." in name else False
 
     def _is_qualified(self, function: Function, at: int) -> bool:
         """Whether what is before a name is a namespace: `at::native::gpuAtomicAdd`."""
@@ -215,14 +237,21 @@ class Source:
             folder = os.path.dirname(folder)
         return ""
 
+    @cached_property
+    def macros(self) -> dict[str, list[Function]]:
+        """The macros of this source by their names; those that a function defines for itself, too."""
+        found: dict[str, list[Function]] = {}
+        for function in filter(is_macro, self.code.functions()):
+            found.setdefault(function.name, []).append(function)
+        return found
+
     def macro(self, name: str, count: int, depth: int = 0) -> tuple[list[int], int] | None:
-        """Of a macro that adds atomically: which of what it is handed tells the place, and which is added."""
+        """Of a macro that adds atomically: which of what it is handed is the array (-1 for none), tells the place, and is added."""
         for source in self.included if depth < DEEPEST else ():
-            for function in source.code.by_name.get(name, ()):
-                if is_macro(function) and len(function.header.parameters) == count:
-                    found = source.expanded(self, function, depth)
-                    if found is not None:
-                        return found
+            for function in source.macros.get(name, ()):
+                found = source.expanded(self, function, depth) if len(function.header.parameters) == count else None
+                if found is not None:
+                    return found
         return None
 
     def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
@@ -232,10 +261,12 @@ class Source:
             inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
             if inner is None or len(given) < 2:
                 continue
-            place = [n for number in inner[0] for n in _parameters(function, given[number])]
+            known = [given[number] for number in inner[0] if number >= 0]
+            place = [n for value in known for n in _parameters(function, value)]
+            array = next(iter(_parameters(function, _array(function, known[0]))), -1) if inner[0][0] >= 0 else -1
             added = [*_parameters(function, given[inner[1]])]
             if place and added:
-                return [*dict.fromkeys(place)], added[0]
+                return [array, *(n for n in dict.fromkeys(place) if n != array)], added[0]
         return None
 
     # -- templates --------------------------------------------------------------------------------------------------
