@@ -16,6 +16,7 @@ from detlint.ir.code import Binding, Code, Function
 from detlint.ir.cpp import MACRO, lower
 from detlint.ir.places import Place
 from detlint.ir.records import LAMBDA
+from detlint.model.atomic_modes import Modes
 from detlint.model.index import Index
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
@@ -40,6 +41,8 @@ class Atomic(NamedTuple):
     name: str
     """As it is called."""
     numbers: Numbers
+    is_own: bool = False
+    """Whether it may be that nobody else adds there."""
 
     @property
     def line(self) -> int:
@@ -101,6 +104,7 @@ class Source:
     def __init__(self, terms: Terms, code: Code, index: Index | None = None, path: str = "") -> None:
         self.terms, self.code, self.path = terms, code, path
         self._index = index
+        self._modes = Modes(terms, [*code.functions()])
         self.values = _Values(self)
 
     def atomics(self) -> Iterator[Atomic]:
@@ -110,7 +114,8 @@ class Source:
                 name = self.called(function, at)
                 found = self._atomic(function, at, name)
                 if found is not None and found != WHOLE:
-                    yield Atomic(Place(function, at), name, found)
+                    own = self.terms.has("modes", name) and self._modes.is_of_own_places(function, at)
+                    yield Atomic(Place(function, at), name, found, own)
 
     def called(self, function: Function, at: int) -> str:
         """The last name of what a call calls, templates and namespaces aside."""
@@ -188,6 +193,8 @@ class Source:
 
     def _chosen(self, function: Function, at: int) -> Numbers:
         """The numbers of the type that a call is told: `SetAtomicAdd<float>()`."""
+        if self._modes.adds_counts(function, at):
+            return WHOLE
         callee = function.ops[function.ops[at][1]]
         items = function.ops[callee[2]] if callee[0] == op.ITEM else (op.END,)
         return self.values.of(function, items[1]) if items[0] == op.TUPLE and len(items) > 1 else OPEN
