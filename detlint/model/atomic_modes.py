@@ -50,11 +50,14 @@ class Modes:
         operation = function.ops[function.call(call).positional[0]]
         if not self._terms.has("copies", self._last(function, call)) or operation[0] != op.ITEM:
             return False
-        made = [*function.made_of(operation[2])]
-        tables = (
-            n for n in made if function.ops[n][0] == op.ITEM or self._terms.has("table_reads", self._last(function, n))
-        )
-        return function.constant(operation[2]) is UNKNOWN and not any(tables)
+        made = function.made_of(operation[2])
+        return function.constant(operation[2]) is UNKNOWN and not any(self._is_entry(function, n) for n in made)
+
+    def _is_entry(self, function: Function, value: int) -> bool:
+        """Whether a value comes out of a tensor or array; what is cast, `static_cast<T>(x)`, is written like an item."""
+        if function.ops[value][0] != op.ITEM:
+            return self._terms.has("table_reads", self._last(function, value))
+        return not any(use.place == 1 and function.ops[use.op][0] == op.CALL for use in function.users[value])
 
     def _is_count(self, function: Function, value: int) -> bool:
         """Whether every write to a tensor, in the whole source, puts a constant whole number there."""
