@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import datetime
 import os
 import random
 import stat
@@ -14,6 +15,7 @@ from functools import wraps
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from detlint.runtime import methods
 from detlint.runtime.imports import Action, when_imported
 from detlint.tracing.events import SEEDING, Events, Told, digest
 
@@ -48,6 +50,7 @@ def follow(events: Events, guarded: Callable[[Action], Action]) -> None:
     """
     _random(events)
     _put(events, time, _TIMES)
+    _dates(events)
     _put(events, os, _PROCESS)
     _put(events, uuid, ("uuid1", "uuid4"))
     _put(events, builtins, ("hash",))
@@ -93,6 +96,17 @@ def _random(events: Events) -> None:
             told = events.recorded(f"random.{owner.__name__}.{name}", own, changes=changes)
             setattr(owner, name, _method(told, own))
     random.Random.__init__ = _making(events, random.Random.__init__)  # type: ignore[method-assign]
+
+
+def _dates(events: Events) -> None:
+    for kind, names in ((datetime.datetime, ("now", "utcnow")), (datetime.date, ("today",))):
+        for name in names:
+            told = events.recorded(f"datetime.{kind.__name__}.{name}", _of_class(vars(kind)[name]), reads=str)
+            methods.put(kind, name, classmethod(_method(told, getattr(kind, name))))
+
+
+def _of_class(own: Any) -> Callable[..., Any]:
+    return lambda kind, *args, **kwargs: own.__get__(None, kind)(*args, **kwargs)
 
 
 def _method(told: Told, own: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
@@ -31,6 +32,12 @@ class Tracing(Sink, Protocol):
 
     recording: bool
     writer: Writer
+
+    def tensors(self, values: Iterable[Any]) -> Iterable[Any]:
+        """The tensors among values, whatever lists they stand in."""
+
+    def aim(self, op: str, tensors: Iterable[Any]) -> None:
+        """Write the row of what the run is for."""
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them."""
@@ -110,6 +117,17 @@ class Session(ABC):
         tracer.recording = self.settings.wants(self.step_number)
         if self.settings.over(self.step_number):
             self.stop()
+
+    def aim(self, value: Any) -> None:
+        """Say what the run is for: from tensors in it, differences are followed back."""
+        tracer = self._tracer
+        if (
+            tracer is not None
+            and tracer.recording
+            and self.level == "kernel"
+            and (found := [*tracer.tensors((value,))])
+        ):
+            tracer.aim("output", found)
 
     def stop(self, error: BaseException | None = None) -> None:
         """End, and undo everything. Doing it again does nothing."""

@@ -92,7 +92,7 @@ class TorchTrace(Session):
 def _from_loss(tracer: Tracer, own: Any, tensors: Any = None, *args: Any, **kwargs: Any) -> Any:
     """Have a row written of what a backward pass begins with."""
     if tracer.recording:
-        tracer.aim("loss", tensors_of(tensors), read=True)
+        tracer.aim("loss", tensors_of(tensors))
     return own(tensors, *args, **kwargs)
 
 
