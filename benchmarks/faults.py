@@ -1,10 +1,11 @@
 """Whether `detlint verify` names the line of a fault, and leaves programs alone that repeat.
 
-    python benchmarks/faults.py [NAME]...
+    python benchmarks/faults.py [torch | tensorflow | mindspore] [NAME]...
 
-Each program of `fault_programs.py` is verified as it is. Told is, of the faults, how many are called different and how many have
-their line as the headline's, and of the clean ones, how many are called equal. Programs run in forks of a process that has imported
-PyTorch, with new random states; those whose fault lies in the hash seed or in addresses run in processes of their own.
+Each program of `fault_programs.py`, or of another framework, is verified as it is. Told is, of the faults, how many are called
+different and how many have their line as the headline's, and of the clean ones, how many are called equal. Programs run in forks of a
+process that has imported the framework, with new random states; those whose fault lies in the hash seed or in addresses run in
+processes of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from fault_programs import CLEAN, FAULTS
+import fault_programs
+import fault_programs_frameworks as others
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -29,17 +31,27 @@ FRESH = {"set_order", "string_hash", "identity_order"}
 BEGIN = """
 import random, numpy, detlint.cli, detlint.project, detlint.tracing.output, detlint.tracing.verify
 def begin():
-    torch.seed(), numpy.random.seed(), random.seed()
+    numpy.random.seed(), random.seed()
 """
+SEED = {"torch": "    torch.seed()\n"}
+PROGRAMS = {
+    "torch": (fault_programs.FAULTS, fault_programs.CLEAN),
+    "tensorflow": (others.TENSORFLOW, others.TENSORFLOW_CLEAN),
+    "mindspore": (others.MINDSPORE, others.MINDSPORE_CLEAN),
+}
 
 
-def verified(name: str, text: str) -> tuple[int, dict[str, Any]]:
+def verified(framework: str, name: str, text: str) -> tuple[int, dict[str, Any]]:
     """The exit code, and what is told."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "pyproject.toml").write_text('[project]\nname = "demo"\n')
         Path(folder, "train.py").write_text(text)
         root = str(Path(__file__).parent.parent)
-        python = sys.executable if name in FRESH else server(IMPORTS["torch"] + BEGIN, **QUIET).python
+        python = (
+            sys.executable
+            if name in FRESH
+            else server(IMPORTS[framework] + BEGIN + SEED.get(framework, ""), **QUIET).python
+        )
         command = [python, "-m", "detlint", "verify", "--as-is", "--output-format", "json", "train.py"]
         environment = {**os.environ, "PYTHONPATH": root, "OMP_NUM_THREADS": "1"}
         environment.pop("PYTHONHASHSEED", None)
@@ -58,13 +70,15 @@ def told(found: dict[str, Any]) -> tuple[int, str]:
 
 
 def main(names: list[str]) -> None:
-    """Verify all, or those that are named."""
+    """Verify all of a framework, or those that are named."""
+    framework = names.pop(0) if names and names[0] in PROGRAMS else "torch"
     different = exact = faults = equal = clean = 0
-    for name, text in {**FAULTS, **CLEAN}.items():
+    programs, repeating = PROGRAMS[framework]
+    for name, text in [*programs.items(), *repeating.items()]:
         if names and name not in names:
             continue
         began = time.perf_counter()
-        code, found = verified(name, text)
+        code, found = verified(framework, name, text)
         line, headline = told(found)
         wanted = [i for i, row in enumerate(text.splitlines(), 1) if row.endswith("# fault")]
         if wanted:

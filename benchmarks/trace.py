@@ -2,7 +2,8 @@
 
     python benchmarks/trace.py [cost] [size] [alarms] [faults]
 
-- cost: a traced training step against a plain one, in turn, on a small CNN and on a transformer block; kilobytes a step.
+- cost: seconds on the CPU of a training step under `detlint trace` at each level against a plain one, of a small CNN and of a transformer
+  block, in turn; kilobytes a step.
 - size: comparing traces of 10,000 and of a million rows: seconds, and the memory of the process that compares.
 - alarms: pairs of clean runs, and how many of them are told apart.
 - faults: kernels, data and random states that vary, in the forward and the backward pass; how many are named at their line.
@@ -13,6 +14,7 @@ Ratios are of medians and of the best of many steps: the machine's load is print
 from __future__ import annotations
 
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -20,8 +22,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
+import numpy
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -30,9 +33,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from traced import compared, equal, line, model, traced, written
 
-from detlint.runtime import trace
+from detlint.tracing.calls import calls
 
-STEPS = 15
+STEPS: Final = 20
+ROUNDS: Final = 4
+LEVELS: Final = ("kernel", "api", "module")
 Step = Callable[[], None]
 
 
@@ -97,40 +102,53 @@ def _training(net: nn.Module, optimizer: torch.optim.Optimizer, x: torch.Tensor,
 
 
 def cost() -> None:
-    """A traced step against a plain one."""
-    print("| workload | plain (ms) | traced (ms) | ratio of medians | ratio of the best | rows a step | KB a step |")
-    print("|---|---|---|---|---|---|---|")
-    for name, made in (("CNN", _cnn), ("transformer block", _block)):
-        torch.manual_seed(0)
-        step = made()
-        for _ in range(3):
-            step()
-        plain, with_trace = [], []
-        with tempfile.TemporaryDirectory() as folder:
-            for i in range(STEPS):
-                plain.append(_timed(step))
-                with trace(Path(folder, str(i))):
-                    step()  # names and call sites are written once
-                    with_trace.append(_timed(step))
-            with trace(Path(folder, "size")):
-                for _ in range(20):
-                    step()
-            long = Path(folder, "size", "main.trace").stat().st_size
-            with trace(Path(folder, "one")):
-                step()
-            one = Path(folder, "one", "main.trace").stat().st_size
-            rows = compared(Path(folder, "one"), Path(folder, "one"))["processes"][0]["rows"][0]
-        ratios = statistics.median(with_trace) / statistics.median(plain), min(with_trace) / min(plain)
-        print(
-            f"| {name} | {statistics.median(plain) * 1e3:.1f} | {statistics.median(with_trace) * 1e3:.1f} "
-            f"| {ratios[0]:.2f} | {ratios[1]:.2f} | {rows} | {(long - one) / 19 / 1024:.1f} (the first: {one / 1024:.1f}) |"
-        )
+    """Traced steps against plain ones, each level as its command runs the program, in turn."""
+    print(
+        "| workload | level | plain (ms) | traced (ms) | ratio of medians | ratio of the best | rows a step | KB a step |"
+    )
+    print("|---|---|---|---|---|---|---|---|")
+    for name in WORKLOADS:
+        times: dict[str, list[float]] = {level: [] for level in ("", *LEVELS)}
+        sizes: dict[str, tuple[float, int]] = {}
+        for _ in range(ROUNDS):
+            for level, found in times.items():
+                with tempfile.TemporaryDirectory() as folder:
+                    traced_by = ("-m", "detlint", "trace", "--level", level, f"{folder}/trace") if level else ()
+                    found += _steps(name, *traced_by)
+                    if level:
+                        (file,) = Path(folder, "trace").iterdir()
+                        rows = sum(not call.event for call in calls(file))
+                        sizes[level] = file.stat().st_size / STEPS / 1024, rows // STEPS
+        for level in LEVELS:
+            plain, found = times[""], times[level]
+            medians, best = statistics.median(found) / statistics.median(plain), min(found) / min(plain)
+            print(
+                f"| {name} | {level} | {statistics.median(plain) * 1e3:.1f} | {statistics.median(found) * 1e3:.1f} "
+                f"| {medians:.2f} | {best:.2f} | {sizes[level][1]} | {sizes[level][0]:.1f} |"
+            )
 
 
-def _timed(step: Step) -> float:
-    started = time.perf_counter()
-    step()
-    return time.perf_counter() - started
+def _steps(name: str, *before: str) -> list[float]:
+    """The seconds on the CPU of each step of a workload, in a process of its own."""
+    command = [sys.executable, *before, __file__, "steps", name]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return [float(line) for line in done.stdout.splitlines()]
+
+
+def steps(name: str) -> None:
+    """Run a workload as a program does: it draws in Python and NumPy, and looks at the clock, in each step."""
+    torch.manual_seed(0)
+    step = WORKLOADS[name]()
+    for i in range(STEPS + 3):
+        started = time.process_time()
+        random.random(), numpy.random.rand(4), time.perf_counter()
+        step()
+        if i > 2:
+            print(time.process_time() - started)
+
+
+WORKLOADS: Final[dict[str, Callable[[], Step]]] = {"CNN": _cnn, "transformer block": _block}
 
 
 LONG = """\
@@ -226,6 +244,9 @@ def _fault(folder: Path, options: dict[str, str]) -> tuple[Any, str]:
 def main() -> None:
     """Run what is asked for, or everything."""
     torch.set_num_threads(1)
+    if sys.argv[1:2] == ["steps"]:
+        steps(sys.argv[2])
+        return
     print(f"torch {torch.__version__}, one thread of {os.cpu_count()}, load {os.getloadavg()[0]:.1f}\n")
     for part in (cost, size, alarms, faults):
         if part.__name__ in (sys.argv[1:] or [part.__name__]):

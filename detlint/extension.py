@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from detlint.config import ConfigError, enforced
 from detlint.config import load as settings_for
-from detlint.runtime.enforce import Enforcement, enforce
+from detlint.runtime.enforced import Enforcement, enforce
 
 
 class Shell(Protocol):

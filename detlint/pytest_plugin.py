@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 if TYPE_CHECKING:
-    from detlint.runtime.enforce import Enforcement
+    from detlint.runtime.enforced import Enforcement
 
 NAME: Final = "deterministic"
 _MARKER: Final = (
@@ -56,7 +56,7 @@ def deterministic(request: pytest.FixtureRequest) -> Iterator[Enforcement]:
     Options are those of `[tool.detlint.runtime]`, and of the marker `deterministic`.
     """
     from detlint.config import ConfigError, enforced, load
-    from detlint.runtime.enforce import enforce
+    from detlint.runtime.enforced import enforce
 
     marker = request.node.get_closest_marker(NAME)
     try:

@@ -37,6 +37,8 @@ ROUTES: dict[str, Callable[[], object]] = {
     "random.seed": lambda: _again(random).random(),
     "Random": lambda: random.Random().random(),
     "Random.seed": lambda: _again(random.Random(3)).random(),
+    "RandomState.seed": lambda: _again(np.random.RandomState(3)).rand(),
+    "Generator.seed": lambda: torch.rand(2, generator=_again(torch.Generator())).tolist(),
     "torch.seed": lambda: (torch.seed(), torch.rand(2).tolist()),
     "torch.random.seed": lambda: (torch.random.seed(), torch.rand(2).tolist()),
 }

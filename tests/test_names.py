@@ -362,6 +362,12 @@ PUT = [
     "import os, sys\nfrom sys import path\n\ndef root(where=__file__):\n"
     "    return os.path.split(os.path.dirname(os.path.abspath(where)))[0]\n\n"
     "path.insert(0, os.path.join(root(), 'parts'))",
+    # functions that call one another in several places: what each gives is found out once
+    "import os, sys\n\ndef f0(where):\n    return os.path.join(where, 'parts')\n\n"
+    + "\n\n".join(
+        f"def f{n}(where):\n    return f{n - 1}(where) or f{n - 1}(where) or f{n - 1}(where)" for n in range(1, 12)
+    )
+    + "\n\nsys.path.append(f11('..'))",
 ]
 NOT_PUT = [
     "",

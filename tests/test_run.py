@@ -150,6 +150,42 @@ def test_processes_that_a_program_starts_are_seeded_and_told_of(script: Callable
     assert "train.py:4: DET103 unseeded-generator: `random.Random` got a seed" in runs[0].stderr
 
 
+def test_what_a_program_imports_of_the_runtime_is_what_it_names(script: Callable[..., Path]) -> None:
+    folder = script("""\
+        from detlint.runtime import enforce, load_state_dict, log, seed_all, state_dict, trace
+
+        log(loss=1.0)
+        with enforce(seed=1):
+            print(*(callable(each) for each in (enforce, load_state_dict, log, seed_all, state_dict, trace)))
+        """)
+    assert python(folder, *RUN, "train.py").stdout == "True True True True True True\n"
+
+
+def test_a_model_that_processes_train_in_shared_memory_is_told(script: Callable[..., Path]) -> None:
+    if find_spec("torch") is None:
+        pytest.skip("torch is not installed")
+    folder = script("""\
+        import torch, torch.multiprocessing
+
+        def work(rank, net):
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+            for _ in range(2):
+                net(torch.ones(4, 3)).sum().backward()
+                optimizer.step()
+
+        if __name__ == "__main__":
+            net = torch.nn.Linear(3, 1)
+            work(0, torch.nn.Linear(3, 1).share_memory())
+            torch.multiprocessing.spawn(work, (net.share_memory(),), 1)
+        """)
+    told = python(folder, *RUN, "train.py").stderr
+    assert (
+        "train.py:7: DET303 parallel-workers: `torch.optim.SGD.step`: its parameters lie in memory that processes share"
+        in told
+    )
+    assert told.count("Hogwild") == 1, "one process by itself writes in an order"
+
+
 def test_the_report_is_printed_and_written(script: Callable[..., Path]) -> None:
     folder = script("import random\nfor _ in range(3):\n    random.Random().random()\n")
     run = python(folder, *RUN, "--seed", "5", "--report", "out.json", "train.py")

@@ -80,8 +80,9 @@ optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
 gradients = ms.value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
 if fault == "dataset":
     rows = ms.dataset.NumpySlicesDataset(np.arange(64, dtype="float32"), shuffle=False)
-    rows = rows.map(lambda row: row + np.float32(run)).batch(4)
-    next(rows.create_tuple_iterator())  # dataset
+    rows = rows.map(lambda row: row + np.float32(run)).batch(5)
+    (bias,) = next(rows.create_tuple_iterator())  # dataset
+    ms.ops.assign(net.head.bias, bias)
 for step in range(2):
     if fault == "data":
         np.random.seed(run)
@@ -150,6 +151,7 @@ if fault == "dataset":
     rows = tf.data.Dataset.range(8).map(lambda i: tf.py_function(lambda i: i + run, [i], tf.int64))
     for row in rows:  # dataset
         pass
+    dense.bias.assign(tf.fill([5], tf.cast(row, tf.float32)))
 if fault == "fit":
     model.compile(optimizer, "mse")
     data = np.random.rand(4, 4).astype("float32") * run

@@ -243,3 +243,53 @@ def test_rows_that_depend_on_their_batch_are_named(tmp_path: Path) -> None:
     told = _verified(tmp_path, BATCHED.format(rows="(x * 3).reshape(-1, 8)"), "--batch-invariant", "--as-is")
     assert (told["dependent"], told["calls"]) == ([], 2)
     assert _verified(tmp_path, "import torch\nprint(torch.rand(3))\n", "--batch-invariant", code=2)["calls"] == 0
+
+
+PREDICTS = """\
+import time
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+meter = torch.tensor(time.time() % 1)
+x, weight = torch.rand(6, 4), torch.rand(4, 4)
+factor = np.random.default_rng({seed}).random()  # fault
+
+
+def predict(x):
+    y = x @ weight * factor
+    return {rows}  # rows
+
+
+result = {{"scores": predict(x), "name": "run", "threads": [1, 2.5, None]}}
+print("all right")
+"""
+
+
+def test_a_value_of_the_program_s_counts_where_there_is_no_loss(tmp_path: Path) -> None:
+    varies = PREDICTS.format(seed="", rows="y")
+    story = _verified(tmp_path, varies, "--output", "result", "--as-is", code=1)["trace"]["story"]
+    assert (story["cause"], story["stack"][0]["line"]) == ("random", line(varies, "fault"))
+    fixed = PREDICTS.format(seed=1, rows="y")
+    told = _verified(tmp_path, fixed, "--output", "result", "--as-is")
+    assert [loss["text"].split()[0] for loss in told["losses"][0]["main"] if loss["text"]] == [
+        "['scores']", "['name']", "['threads'][2]",
+    ]  # fmt: skip
+    assert _verified(tmp_path, varies, "--output", "-", "--as-is")["outcome"] == "equal"
+    varying = fixed.replace('"all right"', "time.time_ns()")
+    assert _verified(tmp_path, varying, "--output", "-", "--as-is", "--no-trace", code=1)["outcome"] == "diverged"
+
+
+@pytest.mark.parametrize("output, said", [("missing", "NameError"), ("predict", "can't be compared")])
+def test_a_value_that_cannot_be_compared_is_told(tmp_path: Path, output: str, said: str) -> None:
+    told = _verified(tmp_path, PREDICTS.format(seed=1, rows="y"), "--output", output, "--as-is", code=2)
+    assert said in told["said"]
+
+
+def test_rows_of_a_value_that_functions_compute_depend_on_their_batch(tmp_path: Path) -> None:
+    options = ("--batch-invariant", "--output", "predict(x)", "--as-is")
+    text = PREDICTS.format(seed=1, rows="y / y.sum()")
+    told = _verified(tmp_path, text, *options, code=1)
+    assert [(one["op"], one["stack"][0][1]) for one in told["dependent"]] == [("aten.div.Tensor", line(text, "rows"))]
+    assert _verified(tmp_path, PREDICTS.format(seed=1, rows="y.tanh()"), *options)["calls"] == 1
+    assert "names no tensor" in _verified(tmp_path, text, *options[:2], "predict", "--as-is", code=2)["said"]

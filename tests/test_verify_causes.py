@@ -49,6 +49,24 @@ if not os.path.exists("run"):
 net(x).sum().backward()
 torch.optim.SGD(net.parameters(), lr=0.1).step()
 """
+CLOCK = """\
+import pickle
+from datetime import datetime
+import torch
+
+
+def jitter():
+    now = datetime.now()  # fault
+    assert type(now) is datetime and pickle.loads(pickle.dumps(now)) == now
+    return now.microsecond / 1e6
+
+
+torch.manual_seed(0)
+net = torch.nn.Linear(3, 1)
+meter = torch.tensor(datetime.now().microsecond)
+net(torch.ones(2, 3) + jitter()).sum().backward()
+torch.optim.SGD(net.parameters(), lr=0.1).step()
+"""
 LATE = """\
 import time
 import torch
@@ -87,6 +105,11 @@ def test_memory_that_is_read_before_it_is_written_is_named(tmp_path: Path) -> No
     story = _verified(tmp_path, EMPTY)["trace"]["story"]
     assert (story["cause"], story["operator"]) == ("memory", "aten.empty.memory_format")
     assert story["stack"][0]["line"] == line(EMPTY, "fault")
+
+
+def test_the_time_of_a_date_is_named(tmp_path: Path) -> None:
+    story = _verified(tmp_path, CLOCK)["trace"]["story"]
+    assert (story["operator"], story["stack"][0]["line"]) == ("datetime.datetime.now", line(CLOCK, "fault"))
 
 
 def test_of_a_long_run_only_what_is_next_to_the_difference_is_traced(tmp_path: Path) -> None:

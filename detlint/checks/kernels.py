@@ -17,13 +17,15 @@ from detlint.ir.code import Function
 from detlint.ir.places import Place
 from detlint.model.kernel_numbers import FLOATS, WHOLE
 from detlint.model.kernel_tuning import Tuned, Tuning, races
-from detlint.model.kernels import Kernels
+from detlint.model.kernels import Adding, Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.sources import Atomic, atomics_of, written
 from detlint.model.uses import Users
 
 CODE: Final = "DET409"
+_DEVICES: Final = frozenset({"ascend", "cuda"})
+"""Where kernels are run that Python compiles: Triton's and TileLang's are for both."""
 MOST_STEPS: Final = 3
 """So many launches are named."""
 _OF_THREADS: Final = (
@@ -107,11 +109,52 @@ class KernelRules:
         meaning = self._users.meanings.of(module)
         if meaning is None or not self._says_kernels(meaning):
             return
-        for tuned in Tuning(self.kernels, meaning).tuned() if "cuda" in self._matcher.active(module) else ():
+        on_device = not _DEVICES.isdisjoint(self._matcher.active(module))
+        for tuned in Tuning(self.kernels, meaning).tuned() if on_device else ():
             yield self._tuned(module, meaning, tuned)
+        compiled = {*self._made_parallel(meaning)}
         for function in meaning.code.functions():
-            if self._is_parallel(meaning, function):
+            if function.number in compiled or self._is_parallel(meaning, function):
                 yield from self._races(module, meaning, function)
+            if on_device and self._is_kernel(meaning, function):
+                yield from self._by_methods(module, meaning, function)
+
+    def _is_kernel(self, meaning: Meaning, function: Function) -> bool:
+        around = function.parent
+        calls = (
+            (
+                (around, around.ops[value][1] if around.ops[value][0] == op.CALL else value)
+                for value in function.decorators
+            )
+            if around is not None
+            else ()
+        )
+        return any(self.kernels.terms.has("kernels", meaning.name(scope, value)) for scope, value in calls)
+
+    def _by_methods(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
+        """What a kernel adds by methods of what it is given: `descriptor.atomic_add([row, column], part)`."""
+        for at, _ in function.each(op.CALL):
+            of, given = function.called_on(at), function.call(at).positional
+            by_method = of >= 0 and function.given(of) is not None and len(given) == 2
+            if not by_method or not self.kernels.terms.has("adding_methods", function.called(at)):
+                continue
+            adding = Adding([of, given[0]], given[1])
+            kind = self.kernels.kind(meaning, function, adding)
+            if kind != WHOLE and not self.kernels.is_alone(meaning, function, at, adding):
+                rule = self._matcher.catalog.rules[CODE]
+                said = rule.message.replace("{api}", function.called(at)), rule.remedy
+                own: Own = "error" if kind == FLOATS else "warning"
+                yield self._finding(module, Place(function, at), own, said, (*self._launches(meaning, function),))
+
+    def _made_parallel(self, meaning: Meaning) -> Iterator[int]:
+        """The functions of a file that calls compile to run in parallel: `numba.njit(step, parallel=True)`."""
+        for around in meaning.code.functions():
+            for at, _ in around.each(op.CALL):
+                call = around.call(at)
+                if call.positional and self._runs_parallel(meaning, around, at):
+                    made = around.definition_of(call.positional[0])
+                    if made is not None:
+                        yield made.number
 
     def _tuned(self, module: Module, meaning: Meaning, tuned: Tuned) -> Finding:
         message = f"`{tuned.kernel.name}` is chosen by timing among configurations that group its sums differently"
@@ -131,16 +174,17 @@ class KernelRules:
         """Whether loops of a function may run in parallel."""
         around = function.parent
         calls = [value for value in function.decorators if around is not None and around.ops[value][0] == op.CALL]
-        for value in calls:
-            assert around is not None
-            told = around.call(value).named.get("parallel", -1)
-            if self.kernels.terms.has("parallel_kernels", meaning.name(around, around.ops[value][1])):
-                return told >= 0 and around.constant(told) is True
-        return False
+        return around is not None and any(self._runs_parallel(meaning, around, value) for value in calls)
+
+    def _runs_parallel(self, meaning: Meaning, function: Function, call: int) -> bool:
+        told = function.call(call).named.get("parallel", -1)
+        if told < 0 or function.constant(told) is not True:
+            return False
+        return self.kernels.terms.has("parallel_kernels", meaning.name(function, function.ops[call][1]))
 
     def _says_kernels(self, meaning: Meaning) -> bool:
         """Whether a file has a name by which functions become kernels that are asked for here."""
-        keys = ("autotuners", "tuned_kernels", "parallel_kernels")
+        keys = ("adding_methods", "autotuners", "tuned_kernels", "parallel_kernels")
         words = {name.rpartition(".")[2] for key in keys for name in self.kernels.terms.of(key)}
         return not words.isdisjoint(meaning.code.identifiers)
 

@@ -268,6 +268,11 @@ main.add_command(_BEFORE)
     "--atol", type=click.FloatRange(min=0), help="Let losses pass that differ by no more. [default: 1e-3, told only]"
 )
 @click.option("--metric", metavar="REGEX", help="Read the loss from the output: the expression's first group.")
+@click.option(
+    "--output",
+    metavar="EXPR",
+    help="Compare the value that this expression has as the program ends (`-`: what it prints); with --batch-invariant, its rows.",
+)
 @AS_IS
 @click.option(
     "--timeout",
@@ -333,6 +338,7 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
     from detlint.tracing import output
     from detlint.tracing.start import TimedOut
 
+    _check(options["output"], options["metric"])
     _clear(options["keep"], options["record"], options["overwrite"])
     with folder_for(options["keep"]) as folder:
         try:
@@ -341,7 +347,7 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
             if options["resume_at"]:
                 found = output.resumed(program, folder, options)
             elif options["batch_invariant"]:
-                found = output.batch_invariant(program, folder, options["iterations"])
+                found = output.batch_invariant(program, folder, options["iterations"], options["output"] or "")
             elif options["twice"]:
                 found = output.twice(program, folder, options["iterations"])
             else:
@@ -354,6 +360,19 @@ def verify(command: tuple[str, ...], module: bool, output_file: Path | None, **o
             put(f"{found.html()}\n", options["html"])
         put(f"{found.text(options['output_format'])}\n", output_file)
         sys.exit(found.code)
+
+
+def _check(output: str | None, metric: str | None) -> None:
+    """Whether what is to be compared can be."""
+    from detlint.tracing.asked import compiled
+
+    if output is not None and metric is not None:
+        fail("--output and --metric: say which of them counts")
+    try:
+        compiled(output or "None")
+    except SyntaxError as error:
+        if output != "-":
+            fail(f"--output: {error.msg}")
 
 
 def _clear(keep: Path | None, record: Path | None, overwrite: bool) -> None:

@@ -224,12 +224,28 @@ def races(kernels: Kernels, meaning: Meaning, function: Function) -> Iterator[tu
         end = function.parts[mark][-1]
         before = {part[1] for at, part in function.each(op.STORE) if at < mark}
         for at, part in function.each(op.SET_ITEM):
-            array = function.meant(part[1])
+            array, *indices = _row(function, part[1])
             own = mark < array < end and function.ops[array][0] != op.LOAD  # made anew in each round
             adds = mark < at < end and not own and function.ops[part[3]][0] == op.AUGMENT
-            if adds and not writers.is_alone(function, at, part[1:3], frozenset({f"program {mark}"})):
+            place = [array, *indices, part[2]]
+            if adds and not writers.is_alone(function, at, place, frozenset({f"program {mark}"})):
                 yield Place(function, at), False
         for at, (_, slot, value) in function.each(op.STORE):
             adds = mark < at < end and slot in before and function.ops[value][0] == op.AUGMENT
             if adds and numbers.of(function, value) != WHOLE:
                 yield Place(function, at), True
+
+
+def _row(function: Function, value: int) -> list[int]:
+    """An array, or the one that it is a row of, with the numbers of that row: `row = table[index[i]]`."""
+    array = function.meant(value)
+    indices = list[int]()
+    while function.ops[array][0] == op.ITEM and _is_number(function, function.ops[array][2]):
+        indices.insert(0, function.ops[array][2])
+        array = function.meant(function.ops[array][1])
+    return [array, *indices] if indices else [value]
+
+
+def _is_number(function: Function, index: int) -> bool:
+    """Whether an index is one number, as an element of a table is, and what a loop counts."""
+    return function.ops[function.meant(index)][0] in (op.BINARY, op.CONST, op.FOR, op.ITEM)

@@ -1,14 +1,16 @@
 """Whether one program of a kernel, or one thread, is alone to add to a place: then there is no order that could vary.
 
 An address is asked which numbers of programs, threads and elements it keeps apart: `row * stride + column` keeps apart both, what was
-loaded from a table keeps apart nothing. All that run have to be kept apart, but those that a test on the way leaves out.
+loaded from a table keeps apart nothing, unless the next entry is loaded as well: then it is where a segment of each row begins and ends.
+All that run have to be kept apart, but those that a test on the way leaves out; where a parameter chooses the way, on each way.
 
 What it may assume: what a number is multiplied by is large enough for what is added to it, unless both are sizes of blocks and differ.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
@@ -25,6 +27,8 @@ _LOOP: Final = "round"
 """Of a loop that is no launch: which round it is."""
 _SHARED: Final = "__shared__"
 DEEPEST: Final = 30
+MOST_FLAGS: Final = 4
+"""So many parameters are taken to choose the way; more are taken not to."""
 
 
 def _complete(axes: Axes) -> Axes:
@@ -37,6 +41,10 @@ def _complete(axes: Axes) -> Axes:
             if whole and f"{whole} % {size}" in before:
                 found.add(whole)
     return frozenset(found)
+
+
+def _in_one_program(axes: Axes) -> Axes:
+    return frozenset(axis for axis in axes if not axis.startswith("program"))
 
 
 class _Term(NamedTuple):
@@ -54,12 +62,15 @@ class Writers:
     Args:
         values: knows the names of values.
         threads: whether each program has threads that all do the same.
+        zero: the parameters that some launch gives 0: strides of what all programs add to.
     """
 
-    def __init__(self, values: Values, *, threads: bool) -> None:
+    def __init__(self, values: Values, *, threads: bool, zero: frozenset[int] = frozenset()) -> None:
         self._values = values
         self._terms = values.terms
         self._threads = threads
+        self._zero = zero
+        self._chosen: Mapping[str, bool] = {}
 
     def is_alone(self, function: Function, at: int, place: Sequence[int], grid: Axes | None = None) -> bool:
         """Whether what an op adds to has no other program, or thread, that adds to it.
@@ -68,6 +79,26 @@ class Writers:
             place: the values that tell the address.
             grid: the programs of the launch, where they are known.
         """
+        return all(self._is_alone(function, at, place, grid, way) for way in self._ways(function, at, place))
+
+    def _ways(self, function: Function, at: int, place: Sequence[int]) -> Iterator[Mapping[str, bool]]:
+        """The ways that parameters choose by which an address is made, among those that lead to an op."""
+        made = (guard for value in place for n in function.made_of(value) for guard in function.guards(n))
+        flags = sorted({name for guard in made if (name := self._flag(function, guard.test))})
+        passed = {self._flag(function, guard.test): guard.holds for guard in function.guards(at)}
+        for holds in product((True, False), repeat=len(flags) if len(flags) <= MOST_FLAGS else 0):
+            chosen = dict(zip(flags, holds, strict=False))
+            if all(passed.get(flag, value) == value for flag, value in chosen.items()):
+                yield chosen
+
+    def _flag(self, function: Function, test: int) -> str:
+        """The parameter that a test asks for; "" for any other test."""
+        return function.text(function.ops[test][1]) if function.given(test) is not None else ""
+
+    def _is_alone(
+        self, function: Function, at: int, place: Sequence[int], grid: Axes | None, way: Mapping[str, bool]
+    ) -> bool:
+        self._chosen = way
         wanted = {*(grid if grid is not None else self._running(function))} | self._lanes(function, place)
         if any(self._is_shared(function, value) for value in place):
             wanted = {axis for axis in wanted if not axis.startswith("program")}
@@ -85,10 +116,10 @@ class Writers:
         while around is not None and around.number:
             for at, operation in around.each(op.CALL, op.ATTR, op.FOR, op.WITH):
                 asked = operation[1] if operation[0] in (op.FOR, op.WITH) else at
-                called = function if around is function else around
-                found |= self._own(called, at if operation[0] in (op.CALL, op.ATTR) else asked, at)
+                own = self._own(around, at if operation[0] in (op.CALL, op.ATTR) else asked, at)
+                found |= self._in_parts(around, at, own)
             around = around.parent
-        found = {axis for axis in found if not axis.startswith(("lane", _LOOP))}
+        found = {axis for axis in found if not axis.startswith(("lane", _LOOP)) and f"{axis}.0" not in found}
         return found or {"program x"}
 
     def _own(self, function: Function, value: int, at: int) -> Axes:
@@ -111,6 +142,12 @@ class Writers:
             return frozenset({"program x", "thread x"} if self._threads else {"program x"})
         counts = terms.has("lanes", name) and self._is_for_values(function, value)
         return frozenset({f"lane {value}"}) if counts else NOTHING
+
+    def _in_parts(self, function: Function, value: int, axes: Axes) -> Axes:
+        """Numbers as they are taken apart: `world, item = tid()`."""
+        parts = (function.ops[use.op] for use in function.users[value])
+        count = max((part[3] for part in parts if part[0] == op.PART), default=0)
+        return frozenset(f"{axis}.{number}" for axis in axes for number in range(count)) if count > 0 else axes
 
     def _is_for_values(self, function: Function, call: int) -> bool:
         """Whether a call gives a number, and isn't gone through by a loop or block."""
@@ -157,7 +194,8 @@ class Writers:
             )
         if code == op.BINARY and function.strings[operation[1]] in ("*", "<<"):
             one, other = (self.axes(function, side, depth + 1) for side in operation[2:4])
-            return one or other if not (one and other) else NOTHING
+            vanishes = any(self._vanishes(function, side) for side in operation[2:4])
+            return one or other if not ((one and other) or vanishes) else NOTHING
         if code == op.AUGMENT and self._is_plain(function, value):
             return self._summed(function, [*self._terms_of(function, value, depth)])
         if code == op.AUGMENT and function.strings[operation[1]] in ("+", "-"):
@@ -172,7 +210,45 @@ class Writers:
             return NOTHING.union(*(self.axes(function, item, depth + 1) for item in operation[1:]))
         if code == op.ITEM and self._only_shapes(function, operation[2]):
             return self.axes(function, operation[1], depth + 1)
-        return NOTHING
+        return (
+            self.axes(function, operation[2], depth + 1)
+            if code == op.ITEM and self._begins(function, value)
+            else NOTHING
+        )
+
+    def _begins(self, function: Function, value: int) -> bool:
+        """Whether what is loaded is where a segment begins: the next entry of the same table is loaded, too."""
+        place = self._entry(function, value)
+        following = {*self._next(function, place[1])} if place[1] >= 0 else set[str]()
+        others = (self._entry(function, at) for at, _ in function.each(op.CALL, op.ITEM))
+        return any(
+            other[1] >= 0 and other[0] == place[0] and self._size_name(function, other[1]) in following
+            for other in others
+        )
+
+    def _entry(self, function: Function, value: int) -> tuple[str, int]:
+        """The table from which an op loads, and the value that tells the entry: an index, or an address."""
+        operation = function.ops[value]
+        if operation[0] == op.ITEM:
+            return function.dotted(operation[1]), operation[2]
+        call = function.call(value) if operation[0] == op.CALL else None
+        loads = call is not None and self._terms.has("loads", self._values.named(function, call.callee))
+        return "", call.positional[0] if call is not None and loads and call.positional else -1
+
+    def _next(self, function: Function, value: int) -> Iterator[str]:
+        """How the next one may be written: `(table + (row + 1))` and `((table + row) + 1)` after `(table + row)`."""
+        text, operation = self._size_name(function, value), function.ops[function.meant(value)]
+        if text:
+            yield f"({text} + 1)"
+        if operation[0] == op.BINARY and text:
+            one, other = (self._size_name(function, side) for side in operation[2:4])
+            sign = function.strings[operation[1]]
+            yield from (f"({following} {sign} {other})" for following in self._next(function, operation[2]))
+            yield from (f"({one} {sign} {following})" for following in self._next(function, operation[3]))
+
+    def _vanishes(self, function: Function, value: int) -> bool:
+        given = function.given(value)
+        return given is not None and given[0] is function and given[1] in self._zero
 
     def _only_shapes(self, function: Function, index: int) -> bool:
         """Whether an index only adds axes: `offsets[:, None]`."""
@@ -183,6 +259,7 @@ class Writers:
     def _loaded(self, function: Function, value: int, depth: int) -> Axes:
         stored = function.stored(value)
         if stored is not None:
+            stored = [made for made in stored if self._is_chosen(function, made)]
             known = [
                 self.axes(function, made, depth + 1) for made in stored if not self._is_round(function, made, value)
             ]
@@ -194,6 +271,11 @@ class Writers:
             around, at = stores[0]
             return self.axes(around, around.ops[at][2], depth + 1)
         return NOTHING
+
+    def _is_chosen(self, function: Function, made: int) -> bool:
+        """Whether the way on which a value is made is one of those that are looked at."""
+        guards = ((self._flag(function, guard.test), guard.holds) for guard in function.guards(made))
+        return all(self._chosen.get(flag, holds) == holds for flag, holds in guards)
 
     def _is_round(self, function: Function, made: int, value: int) -> bool:
         """Whether a value is what a loop makes of a variable itself: `i += step`."""
@@ -230,11 +312,15 @@ class Writers:
         return begins | {_LOOP}
 
     def _is_grid(self, function: Function, value: int) -> bool:
-        return function.ops[value][0] in (op.FOR, op.WITH)
+        operation = function.ops[value]
+        called = self._values.named(function, operation[1]) if operation[0] == op.CALL else ""
+        return operation[0] in (op.FOR, op.WITH) or self._terms.has("grids", called)
 
     def _of_call(self, function: Function, value: int, depth: int) -> Axes:
         """A cast keeps apart what its argument does; what loads, or cuts, nothing."""
         call, name = function.call(value), self._values.named(function, function.ops[value][1])
+        if self._terms.has("loads", name) and self._begins(function, value):
+            return self.axes(function, call.positional[0], depth + 1)
         if self._terms.has("cuts", name):
             return NOTHING
         cast = self._terms.of_type(name) or function.ops[call.callee][0] == op.ITEM
@@ -293,7 +379,17 @@ class Writers:
             scale = self._size_name(function, term.scale) if term.scale >= 0 else ""
             if scale and sizes and scale not in sizes and self._is_block(function, term.scale):
                 return NOTHING
+        if any(term.scale < 0 and self._is_loaded(function, term.value) for term in terms if not term.axes):
+            own = [term._replace(axes=_in_one_program(term.axes)) if term.scale < 0 else term for term in own]
         return NOTHING.union(*(term.axes for term in own))
+
+    def _is_loaded(self, function: Function, value: int) -> bool:
+        """Whether a value comes out of a table, where any number may stand for a row: `begins[row]`."""
+        for at in function.made_of(value):
+            table, entry = self._entry(function, at)
+            if entry >= 0 and (table or function.ops[at][0] == op.CALL) and function.constant(entry) is UNKNOWN:
+                return not self._only_shapes(function, entry)
+        return False
 
     def _sizes(self, function: Function, value: int) -> Iterator[str]:
         """How many elements a value has, as it is written: `arange(0, BLOCK)`."""

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from detlint.catalog import Entry
 from detlint.facts.model import Ref
 from detlint.ir import ops as op
-from detlint.ir.code import Function
+from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.places import Place
 from detlint.model.kernel_numbers import OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Axes, Writers
@@ -100,13 +100,43 @@ class Kernels:
         threads = any(
             self.terms.has("grids", n) or self.terms.has("threads", n) for n in self._called(meaning, function)
         )
-        writers = Writers(self.numbers(meaning), threads=threads)
         launches = self.launches(meaning, function)
+        zero = self._zero(launches, function, adding)
+        writers = Writers(self.numbers(meaning), threads=threads, zero=zero)
         grids = [self._grid(launch) for launch in launches if launch.grid >= 0] if not threads else []
         known = [grid for grid in grids if grid is not None]
         if grids and len(known) == len(grids):
             return all(writers.is_alone(function, call, adding.place, grid) for grid in known)
         return writers.is_alone(function, call, adding.place)
+
+    def _zero(self, launches: Sequence[Launch], function: Function, adding: Adding) -> frozenset[int]:
+        """The parameters that are 0 in some launch which gives the array that is added to."""
+        made = (function.given(at) for value in adding.place for at in function.made_of(value))
+        parameters = {given[1] for given in made if given is not None and given[0] is function}
+        found = set[int]()
+        for launch in launches:
+            handed = {number: self._handed(launch, function, number) for number in parameters}
+            absent = {way for value in handed.values() for way in self._ways(launch, value, None)}
+            found |= {number for number, value in handed.items() if {*self._ways(launch, value, 0)} - absent}
+        return frozenset(found)
+
+    def _ways(self, launch: Launch, value: int, constant: int | None) -> Iterator[tuple[object, ...]]:
+        """The ways on which an argument is a constant: the tests that were passed, or what a function of the program returns."""
+        function = launch.function
+        operation = function.ops[function.meant(value)] if value >= 0 else (op.END,)
+        if operation[0] == op.PART and function.ops[operation[1]][0] == op.CALL:
+            name = launch.meaning.name(function, function.ops[operation[1]][1])
+            made = self._users.meanings.definition(name)
+            for at, given in made[1].each(op.RETURN) if made is not None else ():
+                parts = made[1].ops[given[1]] if made is not None and given[1] >= 0 else (op.END,)
+                several = parts[0] == op.TUPLE and 0 <= operation[2] < len(parts) - 1
+                if made is not None and several and _is(made[1], parts[1 + operation[2]], constant):
+                    yield operation[1], at
+            return
+        stored = function.stored(value) if value >= 0 and function.ops[value][0] == op.LOAD else None
+        for each in stored if stored is not None else (value,):
+            if _is(function, each, constant):
+                yield tuple((guard.test, guard.holds) for guard in function.guards(each))
 
     def _called(self, meaning: Meaning, function: Function) -> Iterator[str]:
         numbers = self.numbers(meaning)
@@ -166,7 +196,7 @@ class Kernels:
             elif operation[0] == op.CALL and use.place == 1:
                 yield Launch(meaning, function, use.op, -1)
             elif operation[0] == op.CALL:
-                yield from self._handed(meaning, function, use.op, at)
+                yield from self._called_later(meaning, function, use.op, at)
             elif operation[0] == op.STORE and function.binding(operation[1]).owner == function.number:
                 loads = [
                     n
@@ -176,7 +206,7 @@ class Kernels:
                 for load in loads:
                     yield from self._launched(meaning, function, load, depth + 1)
 
-    def _handed(self, meaning: Meaning, function: Function, call: int, kernel: int) -> Iterator[Launch]:
+    def _called_later(self, meaning: Meaning, function: Function, call: int, kernel: int) -> Iterator[Launch]:
         """The launch by what a kernel is handed to, which is called with arrays: `pallas_call(kernel, out_shape=...)(x)`."""
         given = function.call(call)
         results = next((given.named[word] for word in _OUT if word in given.named), -1)
@@ -237,17 +267,26 @@ class Kernels:
                 return self.numbers(meaning).of(around, inner[number])  # type: ignore[arg-type]
         return OPEN
 
-    def _handed_over(self, launch: Launch, function: Function, number: int, depth: int) -> Numbers:
-        call, name = launch.function.call(launch.call), function.text(number)
-        numbers = self.numbers(launch.meaning, depth + 1)
+    def _handed(self, launch: Launch, function: Function, number: int) -> int:
+        """The argument that a launch gives for a parameter; -1 for none."""
         bound = 1 if function.receives else 0
-        value = call.argument(number - bound, name) if number >= bound else -1
+        call = launch.function.call(launch.call)
+        return call.argument(number - bound, function.text(number)) if number >= bound else -1
+
+    def _handed_over(self, launch: Launch, function: Function, number: int, depth: int) -> Numbers:
+        call, value = launch.function.call(launch.call), self._handed(launch, function, number)
+        numbers = self.numbers(launch.meaning, depth + 1)
         if value < 0 and launch.results >= 0 and number >= len(call.positional):
             shapes = launch.function.ops[launch.function.meant(launch.results)]
             place = number - len(call.positional)
             several = shapes[0] in (op.LIST, op.TUPLE)
             value = shapes[1 + place] if several and place + 1 < len(shapes) else -1 if several else launch.results
         return numbers.of(launch.function, value) if value >= 0 else OPEN
+
+
+def _is(function: Function, value: int, constant: int | None) -> bool:
+    found = function.constant(function.element(value)) if value >= 0 else UNKNOWN
+    return found is None if constant is None else type(found) is int and found == constant
 
 
 def _parts(signature: str) -> list[str]:

@@ -24,6 +24,10 @@ MOST: Final = 16
 """So many values are told apart that something may have."""
 DEEPEST: Final = 8
 """How many calls are followed into each other."""
+MOST_STEPS: Final = 100
+"""So far a value is followed back to what it is made of."""
+MOST_VALUES: Final = 5_000
+"""So many of a file are looked at."""
 _PUTS: Final = frozenset({"sys.path.append", "sys.path.extend", "sys.path.insert", "site.addsitedir"})
 _PATH: Final = "sys.path"
 _SAME: Final = frozenset({
@@ -114,6 +118,7 @@ class _Reader:
         self._found: dict[str, None] = {}
         self._handed: dict[Handed, None] = {}
         self._entered: set[tuple[int, str]] = set()
+        self._known: dict[tuple[object, ...], tuple[Path, ...]] = {}
         self._depth = 0
 
     def puts(self) -> Puts:
@@ -236,13 +241,16 @@ class _Reader:
         return ".".join((known, *attributes)) if known else ""
 
     def _values(self, function: Function, at: int, given: Given) -> tuple[Path, ...]:
-        """The paths that a value may be; none where it isn't known."""
-        if at < 0 or self._depth > 3 * DEEPEST:
+        """The paths that a value may be; none where it isn't known, or where it is made of itself."""
+        key = function.number, at, *sorted(given.items())
+        if at < 0 or self._depth > MOST_STEPS or len(self._known) > MOST_VALUES:
             return ()
-        self._depth += 1
-        found = tuple(dict.fromkeys(self._found_values(function, at, given)))
-        self._depth -= 1
-        return found[:MOST]
+        if key not in self._known:
+            self._known[key] = ()
+            self._depth += 1
+            self._known[key] = tuple(dict.fromkeys(self._found_values(function, at, given)))[:MOST]
+            self._depth -= 1
+        return self._known[key]
 
     def _found_values(self, function: Function, at: int, given: Given) -> Iterable[Path]:
         operation = function.ops[at]

@@ -9,29 +9,29 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from detlint.runtime.enforce import enforce as enforce
-    from detlint.runtime.log import log as log
+    from detlint.runtime.enforced import enforce as enforce
+    from detlint.runtime.logged import log as log
     from detlint.runtime.resume import load_state_dict as load_state_dict
     from detlint.runtime.resume import state_dict as state_dict
     from detlint.runtime.seeding import seed_all as seed_all
-    from detlint.runtime.trace import trace as trace
+    from detlint.runtime.traced import trace as trace
 
 _HOMES: Final = {
-    "enforce": "detlint.runtime.enforce",
+    "enforce": "detlint.runtime.enforced",
     "load_state_dict": "detlint.runtime.resume",
-    "log": "detlint.runtime.log",
+    "log": "detlint.runtime.logged",
     "seed_all": "detlint.runtime.seeding",
     "state_dict": "detlint.runtime.resume",
-    "trace": "detlint.runtime.trace",
+    "trace": "detlint.runtime.traced",
 }
-"""Public name -> the module that has it."""
+"""Public name -> the module that has it: none of its own name, which whoever imports the module would hide."""
 
 
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # Kept, so that it is looked up once, and so that a submodule of the same name doesn't hide it.
+    # Kept, so that it is looked up once.
     value = globals()[name] = getattr(import_module(home), name)
     return value
 

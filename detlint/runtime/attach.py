@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 
-from detlint.runtime.enforce import enforce
+from detlint.runtime.enforced import enforce
 from detlint.runtime.outcome import leave, tell
 from detlint.runtime.plan import Plan
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from detlint.runtime.enforce import enforce
+from detlint.runtime.enforced import enforce
 from detlint.runtime.resume import load_state_dict, state_dict
 
 try:

@@ -33,7 +33,7 @@ class Worker:
 
     def __call__(self, number: int) -> None:
         if not enforced():
-            from detlint.runtime.enforce import Enforcement
+            from detlint.runtime.enforced import Enforcement
 
             Enforcement(self.options).attach()
         cv2: Any = sys.modules.get("cv2")

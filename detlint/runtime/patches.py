@@ -8,9 +8,9 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
-_ABSENT: Final = object()
+from detlint.runtime import methods
 
 
 def sign(stand_in: Any, function: Any) -> None:
@@ -30,8 +30,8 @@ class Patches:
 
     def attribute(self, owner: Any, name: str, value: Any) -> None:
         """Set an attribute of a class or module."""
-        self._attributes.append((owner, name, vars(owner).get(name, _ABSENT)))
-        setattr(owner, name, value)
+        self._attributes.append((owner, name, vars(owner).get(name, methods.ABSENT)))
+        methods.put(owner, name, value)
 
     def replace(self, pairs: Iterable[tuple[Any, Any]], except_in: Callable[[ModuleType, Any], bool]) -> None:
         """Put objects in the place of others in every module that is loaded: `from x import f` has made names of its own.
@@ -59,11 +59,7 @@ class Patches:
             if (thing := reference()) is not None:
                 back(thing)
         while self._attributes:
-            owner, name, value = self._attributes.pop()
-            if value is _ABSENT:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, value)
+            methods.put(*self._attributes.pop())
         for module, name, original in _named(self._replaced):
             setattr(module, name, original)
         self._replaced = {}

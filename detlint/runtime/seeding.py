@@ -16,7 +16,7 @@ from detlint.runtime.libraries import LIBRARIES, Library
 from detlint.runtime.record import Record, Step
 
 if TYPE_CHECKING:
-    from detlint.runtime.enforce import Enforcement
+    from detlint.runtime.enforced import Enforcement
 
 SEEDS: Final = 2**32
 """NumPy takes no seed from here on."""
@@ -73,7 +73,7 @@ def begin(seed: int, mode: bool, collectives: bool) -> Record:
 
 def _without_dropout() -> Step:
     """Switch dropout off for the rest of the process."""
-    from detlint.runtime.enforce import Enforcement
+    from detlint.runtime.enforced import Enforcement
     from detlint.runtime.options import options
 
     if not _dropout_off:

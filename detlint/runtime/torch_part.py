@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from detlint.catalog import Catalog
+from detlint.runtime import hogwild
 from detlint.runtime.context import Context
 from detlint.runtime.counterparts import Counterparts
 from detlint.runtime.devices import Devices
@@ -32,6 +34,7 @@ class TorchPart:
         self._installation = Installation(context, self._devices, self._patches)
         self._layers = Layers(context, self._devices)
         self._plans: dict[Any, Plan | Recurrent] = {}
+        self._ends: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         patched = []
@@ -52,6 +55,7 @@ class TorchPart:
         if self._context.options.loaders != "keep" or self._context.options.transforms == "off":
             Loaders(self._context, self._patches, self._counterparts).start()
         follow(self._patches, self._context, self.interception)
+        self._ends = hogwild.follow(self._context)
 
     def _ask(self) -> None:
         """Move what the options name and the catalog has no action for."""
@@ -73,6 +77,7 @@ class TorchPart:
                 )
 
     def undo(self) -> None:
+        self._ends()
         self._installation.stop()
         self._layers.undo()
         self._patches.undo()

@@ -9,7 +9,7 @@ from typing import Any
 
 from transformers import TrainerCallback
 
-from detlint.runtime.enforce import Enforcement, enforce
+from detlint.runtime.enforced import Enforcement, enforce
 
 
 class Determinism(TrainerCallback):  # type: ignore[misc]

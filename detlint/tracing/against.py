@@ -119,8 +119,9 @@ class Against(Verifier):
 def _traced(verifier: Verifier, into: Path) -> None:
     output = verifier.folder / f"{into.name}-output"
     output.mkdir(parents=True)
-    steps = window(None, verifier.iterations)
-    watch = Watch(losses=str(output), iterations=verifier.iterations, trace=str(into), steps=steps)
+    steps = None if verifier.output else window(None, verifier.iterations)
+    iterations = 0 if verifier.to_end else verifier.iterations
+    watch = Watch(losses=str(output), iterations=iterations, trace=str(into), steps=steps, output=verifier.expression)
     verifier.program.run(watch, output / "output.txt")
 
 

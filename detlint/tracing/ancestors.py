@@ -83,9 +83,9 @@ class Ancestors:
     def differs(self, parts: Sequence[str], left: Item, right: Item) -> None:
         """A row of both that differs, and isn't an aim."""
         if self._aim is None:
-            places = self._names.inputs(left.row, right.row)
-            one, other = left.row.inputs, right.row.inputs
-            links = tuple((one[3 * i + 2], other[3 * i + 2], one[3 * i + 1]) for i in places or ())
+            links = () if self._names.inputs(left.row, right.row) is None else self._links(left.row, right.row)
+            if not left.row.inputs and _goes_back(left) and (before := self._gone_back()) is not None:
+                links = (before,)
             self._keep(Parted(len(self._kept), tuple(parts), left, right, links))
 
     def aim(self, left: Item, right: Item) -> None:
@@ -93,14 +93,7 @@ class Ancestors:
         self.aims = True
         if self._aim is not None:
             return
-        one, other = left.row.inputs, right.row.inputs
-        links = tuple(
-            (one[i + 2], other[i + 2], one[i + 1])
-            for i in range(0, min(len(one), len(other)), 3)
-            if one[i + 1] != other[i + 1]
-            or (one[i + 1] == UNREAD and any(p.passes_on for p in self._makers(one[i + 2], other[i + 2])))
-        )
-        if links:
+        if links := self._links(left.row, right.row):
             self._aim = Parted(len(self._kept), ("inputs",), left, right, links)
 
     def origins(self) -> list[Parted]:
@@ -126,6 +119,24 @@ class Ancestors:
     def others(self) -> Iterator[Parted]:
         """Where differences begin that nothing depends on which counts; to be asked for after the origins."""
         return (at for at in self._kept if at.order not in self.reached and (at.begins or not self._explained(at)))
+
+    def _links(self, left: Row, right: Row) -> tuple[tuple[int, int, int], ...]:
+        """For each input that differs, or that wasn't read and was written by what differs, its writers and its digest."""
+        one, other = left.inputs, right.inputs
+        return tuple(
+            (one[i + 2], other[i + 2], one[i + 1])
+            for i in range(0, min(len(one), len(other)), 3)
+            if one[i + 1] != other[i + 1]
+            or (one[i + 1] == UNREAD and any(maker.passes_on for maker in self._makers(one[i + 2], other[i + 2])))
+        )
+
+    def _gone_back(self) -> tuple[int, int, int] | None:
+        """What the backward pass made other last: a part of it whose inputs nothing tells is made of that."""
+        at = next((at for at in reversed(self._kept) if at.passes_on), None)
+        if at is None or not _goes_back(at.left or at.right):
+            return None
+        left, right = (NOTHING if item is None else item.number for item in (at.left, at.right))
+        return left, right, UNREAD
 
     def _explained(self, at: Parted) -> bool:
         """Whether each input that differs was made by something that does."""
@@ -156,3 +167,8 @@ class Ancestors:
         for side, item in enumerate((parted.left, parted.right)):
             if item is not None:
                 self._by_row[side][item.number] = parted
+
+
+def _goes_back(item: Item | None) -> bool:
+    """Whether a row is one of the backward pass."""
+    return item is not None and item.row.node != NOTHING

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from detlint.tracing.records import BRINGS, DRAWS, FAILED, NAMED, NOTHING, UNREAD, Row
-from detlint.tracing.sites import Sites
+from detlint.tracing.records import AIM, BRINGS, DRAWS, EVENT, FAILED, NAMED, NOTHING, UNREAD, Row
+from detlint.tracing.sites import Frames, Sites
 from detlint.tracing.writer import Writer
 
 _LONGEST: Final = 200
@@ -81,6 +81,11 @@ class ArrayTracer(ABC):
     def key(self, tensor: Any) -> Hashable:
         """What tells it from others while it lives; None where nothing does."""
 
+    @property
+    @abstractmethod
+    def goes_back(self) -> bool:
+        """Whether the backward pass runs."""
+
     @abstractmethod
     def api(self, entry: FrameType) -> str:
         """The name of the public function that runs in a frame; empty where it has none."""
@@ -148,6 +153,33 @@ class ArrayTracer(ABC):
     def seed(self, op: str, numbers: Iterable[int], outputs: Iterable[Any] = ()) -> None:
         """Write the row of a stream that is seeded."""
         self.finish(self.begin(op, (), random=of_numbers(numbers), flags=DRAWS), outputs)
+
+    def aim(self, op: str, tensors: Iterable[Any]) -> None:
+        """Write the row of what the run is for: a loss, or parameters."""
+        row = Row(
+            self.text(op),
+            NOTHING,
+            self.writer.site(self._sites.here(3)),
+            NOTHING,
+            NOTHING,
+            NOTHING,
+            NOTHING,
+            UNREAD,
+            [],
+            [],
+            AIM,
+        )
+        for tensor in tensors:
+            self.read(tensor, row)
+        self.finish(row)
+
+    def event(self, name: str, frames: Frames, arguments: str, digest: int) -> None:
+        """Write the row of a function of Python's."""
+        if self.writer.closed or self.goes_back:
+            return  # the trace has ended, or the backward pass calls it
+        op, kind = self.text(name), self._number(Kind("python", (), ""))
+        site, given = self.writer.site(frames), self.text(arguments) if arguments else NOTHING
+        self.finish(Row(op, op, site, NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT))
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them. What was made two steps ago is forgotten."""

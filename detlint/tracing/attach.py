@@ -5,12 +5,15 @@ from __future__ import annotations
 import atexit
 import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from types import ModuleType
 
 from detlint.runtime.imports import when_imported
-from detlint.tracing import events, frameworks
+from detlint.tracing import asked, events, frameworks, losses
+from detlint.tracing.beside import Beside
 from detlint.tracing.event_sources import follow
-from detlint.tracing.watch import Watch
+from detlint.tracing.watch import MAIN, Watch
 
 
 def attach() -> None:
@@ -20,7 +23,9 @@ def attach() -> None:
         from detlint.tracing import basis
 
         basis.begin(watch)
-    if watch.losses:
+    if watch.losses and watch.output:
+        atexit.register(_write_output, watch)
+    elif watch.losses:
         _watch_losses(watch)
     if watch.resuming:
         from detlint.tracing import resumption
@@ -39,7 +44,7 @@ def attach() -> None:
 
 
 def _watch_losses(watch: Watch) -> None:
-    from detlint.tracing import losses, losses_tensorflow
+    from detlint.tracing import losses_tensorflow
 
     losses.begin(watch)
     when_imported("torch", _guarded(losses.of_torch))
@@ -58,8 +63,28 @@ def _trace(framework: str, watch: Watch, told: events.Events) -> None:
     trace = frameworks.session(framework, watch.settings, name=watch.name)
     trace.start()
     if (sink := trace.sink) is not None:
-        told.into(sink)
-    atexit.register(lambda: trace.stop(getattr(sys, "last_value", None)))
+        beside = Beside(trace.beside)
+        trace.stack.callback(beside.close)
+        told.into(sink, beside)
+
+    def end() -> None:
+        with suppress(Exception):  # why it has no value, the program is told where that is written
+            trace.aim(asked.value(watch.output) if watch.output else None)
+        trace.stop(getattr(sys, "last_value", None))
+
+    atexit.register(end)
+
+
+def _write_output(watch: Watch) -> None:
+    """Write what counts in the run's first process; why there is nothing, if there isn't."""
+    if watch.name != MAIN or getattr(sys, "last_value", None) is not None:
+        return
+    try:
+        found = [*asked.leaves(asked.value(watch.output))]
+    except Exception as error:
+        print(f"detlint: --output {watch.output}: {type(error).__name__}: {error}", file=sys.stderr)
+    else:
+        losses.write(Path(watch.losses, watch.name + losses.SUFFIX), found)
 
 
 def _try_twice(watch: Watch) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import copy
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -19,7 +20,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from detlint.runtime import streams
-from detlint.tracing import digests
+from detlint.tracing import asked, digests
 from detlint.tracing.batches_text import Dependent, Tried
 from detlint.tracing.calls import Place
 from detlint.tracing.ending import enough
@@ -107,8 +108,26 @@ class Batches:
 
         return call
 
-    def _try(self, module: Any, given: Any, rows: int, plain: Callable[..., Any]) -> None:
-        tried = self.tried
+    def expression(self, expression: str) -> None:
+        """Try an expression among the names of the program: those of tensors, other than parameters, are the batch."""
+        used = asked.used(expression)
+        batch = {
+            name: one for name, one in used.items() if [*_tensors(one)] and not isinstance(one, torch.nn.Parameter)
+        }
+        rows = _rows(batch)
+        if rows < 2:
+            self.tried.said = f"`{expression}` names no tensor of two samples or more."
+            return
+
+        def compute(_: Any, **given: Any) -> Any:
+            return eval(asked.compiled(expression), {**asked.names(), **given})
+
+        modules = torch.nn.ModuleList(one for one in used.values() if isinstance(one, torch.nn.Module))
+        self._busy = True
+        self._try(modules, ((), batch), rows, compute, expression)
+
+    def _try(self, module: Any, given: Any, rows: int, plain: Callable[..., Any], title: str = "") -> None:
+        tried, title = self.tried, title or type(module).__name__
         orders = [*([i] for i in range(min(rows, _ALONE))), [*reversed(range(rows))]]
         try:
             with _inference(module):
@@ -119,11 +138,11 @@ class Batches:
             return
         except Exception as error:  # the program's: it may refuse other batches
             tried.untried += 1
-            tried.said = f"{type(module).__name__} doesn't take other batches: {type(error).__name__}: {error}"
+            tried.said = f"{title} doesn't take other batches: {type(error).__name__}: {error}"
             return
         where = [*_dimensions(whole, found[0], rows), *_dimensions(whole[-1:], found[0][-1:], rows)]
         for order, steps in zip(orders, found, strict=True):
-            self._compare(type(module).__name__, whole, steps, order, where)
+            self._compare(title, whole, steps, order, where)
         tried.calls += 1
         if self.watch.iterations and tried.calls >= self.watch.iterations:
             enough()
@@ -247,9 +266,12 @@ def _alike(whole: torch.Tensor, part: torch.Tensor, place: tuple[int, int], orde
 def begin(watch: Watch) -> None:
     """Try the models of this process, and write down what came of it when it ends."""
     batches = Batches(watch)
-    torch.nn.Module.__call__ = batches.calling(torch.nn.Module.__call__)  # type: ignore[method-assign]
+    if not watch.output:
+        torch.nn.Module.__call__ = batches.calling(torch.nn.Module.__call__)  # type: ignore[method-assign]
 
     def end() -> None:
+        if watch.output and getattr(sys, "last_value", None) is None:
+            batches.expression(watch.output)
         Path(watch.batches, f"{watch.name}.json").write_bytes(msgspec.json.encode(batches.tried))
 
     atexit.register(end)

@@ -53,16 +53,19 @@ class Tried(msgspec.Struct):
         return 1 if self.dependent else 0 if self.calls and not self.failed else 2
 
 
-def run(program: Program, folder: Path, calls: int) -> Tried:
+def run(program: Program, folder: Path, calls: int, output: str = "") -> Tried:
     """Run a program until so many calls of models have been tried; 0: to its end.
+
+    Args:
+        output: an expression that is tried instead, once the program has ended; empty for none.
 
     Raises:
         NotStarted: nothing can be run.
         TimedOut: it takes too long.
     """
-    into, output = folder / "batches", folder / "output.txt"
+    into, printed = folder / "batches", folder / "output.txt"
     into.mkdir()
-    code = program.run(Watch(batches=str(into), iterations=calls), output)
+    code = program.run(Watch(batches=str(into), iterations=calls, output=output), printed)
     found = Tried(failed=code)
     for file in sorted(into.glob("*.json")):
         one = msgspec.json.decode(file.read_bytes(), type=Tried)
@@ -71,9 +74,9 @@ def run(program: Program, folder: Path, calls: int) -> Tried:
         found.dependent += [dependent for dependent in one.dependent if dependent not in found.dependent]
         found.said = found.said or one.said
     if code:
-        found.said = last(output)
+        found.said = last(printed)
     elif not found.calls and not found.said:
-        found.said = "No module of PyTorch was called with a batch of two samples or more."
+        found.said = "No module of PyTorch was called with a batch of two samples or more; say `--output EXPR` where a function computes."
     return found
 
 

@@ -92,6 +92,8 @@ def _of_values(found: Comparison, first: Difference, left: Call, right: Call) ->
     if "random" in first.parts:
         return _made("random", _drawn(found.left.path, left), left, found)
     if left.brings:
+        if (shuffle := _unseeded(found.left.path, left)) is not None:
+            return msgspec.structs.replace(_made("random", _drew(shuffle), shuffle, found), reached=left)
         return _made("data", _brought(left), left, found)
     if left.draws:
         return _made("random", _drew(left), left, found)
@@ -224,6 +226,21 @@ def _differing(left: Iterable[Value], right: Iterable[Value]) -> Iterable[int]:
     for i, (one, other) in enumerate(zip(left, right, strict=False)):
         if one.kind != other.kind or (one.digest != other.digest and one.digest and other.digest):
             yield i
+
+
+def _unseeded(path: Path, left: Call) -> Call | None:
+    """Of what a batch of a dataset comes from, what draws without a seed."""
+    makers = [
+        maker for value in left.inputs if not value.digest and (maker := call_at(path, value.producer)) is not None
+    ]
+    return next(
+        (
+            found
+            for maker in makers
+            if (found := maker if maker.draws and not maker.random else _unseeded(path, maker)) is not None
+        ),
+        None,
+    )
 
 
 def _brought(left: Call) -> str:

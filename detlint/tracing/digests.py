@@ -20,7 +20,7 @@ from detlint.tracing.records import UNREAD
 Digest = int | torch.Tensor
 """A number, or on a device the number that it will be."""
 
-_LOW: Final = 1 << 40
+LOW: Final = 1 << 40
 """No allocator of a 64-bit system hands out addresses below; one there is an offset into memory that was given up."""
 _BLOCK: Final = 1 << 20
 _AT_ONCE: Final = 16 * _BLOCK
@@ -42,8 +42,13 @@ def host(tensor: torch.Tensor) -> int:
         tensor = tensor.contiguous()
     size = tensor.nbytes
     address = tensor.data_ptr()
-    if address < _LOW and (size == 0 or tensor.untyped_storage().nbytes() < size):
+    if address < LOW and (size == 0 or tensor.untyped_storage().nbytes() < size):
         return _EMPTY if size == 0 else UNREAD
+    return lying(address, size)
+
+
+def lying(address: int, size: int) -> int:
+    """The digest of memory of the host's."""
     return xxh3_64_intdigest((ctypes.c_char * size).from_address(address)) or _EMPTY
 
 

@@ -1,8 +1,9 @@
-"""By which functions something enters a run: those whose calls are told, of Python, NumPy and PyTorch."""
+"""By which functions something enters a run: those whose calls are told, of Python, NumPy and the frameworks."""
 
 from __future__ import annotations
 
 import builtins
+import datetime
 import os
 import random
 import stat
@@ -14,8 +15,9 @@ from functools import wraps
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from detlint.runtime import methods
 from detlint.runtime.imports import Action, when_imported
-from detlint.tracing.events import Events, Told, digest
+from detlint.tracing.events import SEEDING, Events, Told, digest
 
 _DRAWS: Final = (
     "random", "uniform", "triangular", "randint", "randrange", "choice", "choices", "sample", "betavariate",
@@ -48,6 +50,7 @@ def follow(events: Events, guarded: Callable[[Action], Action]) -> None:
     """
     _random(events)
     _put(events, time, _TIMES)
+    _dates(events)
     _put(events, os, _PROCESS)
     _put(events, uuid, ("uuid1", "uuid4"))
     _put(events, builtins, ("hash",))
@@ -61,7 +64,11 @@ def follow(events: Events, guarded: Callable[[Action], Action]) -> None:
         ("concurrent.futures", lambda module: _completed(events, module)),
         ("multiprocessing.pool", lambda module: _unordered(events, module)),
         ("numpy", lambda module: _numpy(events, module)),
-        ("torch", lambda module: _torch(events, module)),
+        ("torch", lambda module: _seeds(events, "torch", module, module.random)),
+        ("tensorflow", lambda module: _seeds(events, "tensorflow.random", module.random)),
+        ("keras", lambda module: _seeds(events, "keras.utils", module.utils)),
+        ("mindspore", lambda module: _seeds(events, "mindspore", module, module.common)),
+        ("mindspore.dataset", lambda module: _seeds(events, "mindspore.dataset.config", module.config)),
     ):
         when_imported(name, guarded(action))
 
@@ -89,6 +96,17 @@ def _random(events: Events) -> None:
             told = events.recorded(f"random.{owner.__name__}.{name}", own, changes=changes)
             setattr(owner, name, _method(told, own))
     random.Random.__init__ = _making(events, random.Random.__init__)  # type: ignore[method-assign]
+
+
+def _dates(events: Events) -> None:
+    for kind, names in ((datetime.datetime, ("now", "utcnow")), (datetime.date, ("today",))):
+        for name in names:
+            told = events.recorded(f"datetime.{kind.__name__}.{name}", _of_class(vars(kind)[name]), reads=str)
+            methods.put(kind, name, classmethod(_method(told, getattr(kind, name))))
+
+
+def _of_class(own: Any) -> Callable[..., Any]:
+    return lambda kind, *args, **kwargs: own.__get__(None, kind)(*args, **kwargs)
 
 
 def _method(told: Told, own: Callable[..., Any]) -> Callable[..., Any]:
@@ -220,12 +238,8 @@ def _random_state(events: Events, own: Any) -> Any:
     return Made("RandomState", (own,), {"__init__": init, "__module__": own.__module__, "__doc__": own.__doc__})
 
 
-def _torch(events: Events, torch: ModuleType) -> None:
-    for owner in (torch, torch.random):
-        _put(
-            events,
-            owner,
-            ("manual_seed", "seed"),
-            "torch",
-            reads=lambda found: found if isinstance(found, int) else None,
-        )
+def _seeds(events: Events, prefix: str, *owners: Any) -> None:
+    """Functions of a framework's that seed; where they choose the seed, they give it."""
+    names = [name.rpartition(".")[2] for name in SEEDING if name.rpartition(".")[0] == prefix]
+    for owner in owners:
+        _put(events, owner, names, prefix, reads=lambda found: found if isinstance(found, int) else None)

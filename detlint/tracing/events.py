@@ -28,8 +28,13 @@ _EACH: Final = 256
 """Rows that a line gets one by one; then each time that its calls have doubled, with what all of them gave."""
 _LONGEST: Final = 80
 _EARLY: Final = 100_000
+SEEDING: Final = (
+    "torch.manual_seed", "torch.seed", "tensorflow.random.set_seed", "keras.utils.set_random_seed", "mindspore.set_seed",
+    "mindspore.dataset.config.set_seed",
+)  # fmt: skip
+"""Of frameworks: what fixes the numbers that their operators draw."""
 _BY_NAME: Final[dict[str, Sort]] = {
-    **dict.fromkeys(("random.seed", "numpy.random.seed", "torch.manual_seed", "torch.seed"), "seed"),
+    **dict.fromkeys(("random.seed", "numpy.random.seed", *SEEDING), "seed"),
     **dict.fromkeys(("os.listdir", "os.scandir"), "order"),
     **dict.fromkeys(("concurrent.futures.as_completed", "multiprocessing.pool.Pool.imap_unordered"), "order"),
     **dict.fromkeys(("numpy.empty", "numpy.empty_like"), "memory"),
@@ -59,56 +64,23 @@ class Sink(Protocol):
         """Write the row of one call."""
 
 
-class Events:
-    """Gives calls to the trace of the process; those before there is one are kept for it."""
+class _Rows:
+    """Calls on their way to the traces that are to have them; those before there is one are kept for it."""
 
-    def __init__(self, filling: int = 0) -> None:
-        """
-        Args:
-            filling: what uninitialised memory is filled with.
-        """
-        self.filling = filling
+    def __init__(self) -> None:
         self._early: list[tuple[str, Frames, str, int]] = []
-        self._sink: Sink | None = None
-        self._thread = threading.get_ident()
-        self._busy = False
-        self._sites = Sites()
+        self._sinks: list[Sink] = []
         self._counts: dict[tuple[str, str, int], list[int]] = {}
 
     def into(self, sink: Sink) -> None:
-        """Write rows there from now on, beginning with those of before."""
-        self._sink = sink
+        """Write rows there, too, from now on; to the first, also those of before."""
+        self._sinks.append(sink)
         for event in self._early:
             sink.event(*event)
         self._early.clear()
 
-    def recorded(self, name: str, own: Callable[..., Any], **how: Any) -> Told:
-        """A function whose calls are told; `how` as for `Told`."""
-        return Told(self, name, own, **how)
-
-    def wants(self, frame: FrameType, sort: Sort) -> bool:
-        """Whether a call from there is to be told."""
-        return not self._busy and threading.get_ident() == self._thread and asked(frame, sort)
-
-    @contextmanager
-    def once(self) -> Iterator[None]:
-        """What is called within isn't told: it belongs to a call that is."""
-        self._busy = True
-        try:
-            yield
-        finally:
-            self._busy = False
-
-    def tell(self, name: str, value: Any) -> None:
-        """One more call, with what it gave."""
-        if not self._busy and threading.get_ident() == self._thread:
-            self.add(name, (), digest(value))
-
-    def add(self, name: str, given: Iterable[Any], found: int) -> None:
-        """One more call, with what it was given and the digest of what it gave."""
-        frames = self._sites.here()
-        if not frames:
-            return
+    def add(self, name: str, frames: Frames, given: Iterable[Any], found: int) -> None:
+        """One more call."""
         count = self._counts.setdefault((name, *frames[0][:2]), [0, 0])
         count[0] += 1
         if count[0] > _EACH:
@@ -116,10 +88,83 @@ class Events:
             if count[0] & (count[0] - 1):
                 return
         arguments = ", ".join(map(_shown, given))[:_LONGEST] if sort_of(name) in ("seed", "content") else ""
-        if self._sink is not None:
-            self._sink.event(name, frames, arguments, found)
-        elif len(self._early) < _EARLY:
+        for sink in self._sinks:
+            sink.event(name, frames, arguments, found)
+        if not self._sinks and len(self._early) < _EARLY:
             self._early.append((name, frames, arguments, found))
+
+
+class _Busy(threading.local):
+    """Whether a call is being told; each thread has its own answer."""
+
+    now = False
+
+
+class Events:
+    """Gives calls to the traces of the process: those of the thread that the program began in to the one of operators."""
+
+    def __init__(self, filling: int = 0) -> None:
+        """
+        Args:
+            filling: what uninitialised memory is filled with.
+        """
+        self.filling = filling
+        self._thread = threading.get_ident()
+        self._busy = _Busy()
+        self._sites = Sites()
+        self._own, self._others = _Rows(), _Rows()
+        self._one = threading.Lock()
+
+    def into(self, sink: Sink, others: Sink) -> None:
+        """Write rows to one more trace from now on.
+
+        Args:
+            others: gets those of other threads, one at a time.
+        """
+        self._own.into(sink)
+        with self._one:
+            self._others.into(others)
+
+    def only(self, sink: Sink) -> None:
+        """Write rows there and nowhere else: this process was forked from the one that had them."""
+        self._own, self._others = _Rows(), _Rows()
+        self._one = threading.Lock()
+        self._own.into(sink)
+
+    def recorded(self, name: str, own: Callable[..., Any], **how: Any) -> Told:
+        """A function whose calls are told; `how` as for `Told`."""
+        return Told(self, name, own, **how)
+
+    def wants(self, frame: FrameType, sort: Sort) -> bool:
+        """Whether a call from there is to be told."""
+        if self._busy.now or not asked(frame, sort):
+            return False
+        return threading.get_ident() == self._thread or whose(frame.f_code.co_filename) == "user"
+
+    @contextmanager
+    def once(self) -> Iterator[None]:
+        """What is called within isn't told: it belongs to a call that is."""
+        self._busy.now = True
+        try:
+            yield
+        finally:
+            self._busy.now = False
+
+    def tell(self, name: str, value: Any) -> None:
+        """One more call, with what it gave."""
+        if not self._busy.now:
+            self.add(name, (), digest(value))
+
+    def add(self, name: str, given: Iterable[Any], found: int) -> None:
+        """One more call, with what it was given and the digest of what it gave."""
+        frames = self._sites.here()
+        if not frames:
+            return
+        if threading.get_ident() == self._thread:
+            self._own.add(name, frames, given, found)
+        else:
+            with self._one:
+                self._others.add(name, frames, given, found)
 
 
 current: Events | None = None

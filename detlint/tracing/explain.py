@@ -23,6 +23,14 @@ _SAID: Final[dict[Sort, str]] = {
     "chance": "it gives something else in each run",
 }
 
+_SEEDING: Final = {
+    "": ("torch.",),
+    "torch": ("torch.",),
+    "mindspore": ("mindspore.", "numpy.random."),
+    "tensorflow": ("tensorflow.", "keras.", "random."),
+}
+"""What fixes the numbers that operators draw: MindSpore's initial values are NumPy's, Keras draws seeds from Python's."""
+
 
 def explained(found: Comparison, cause: Cause) -> Cause:
     """The cause, at the line of Python's where it begins, if a row tells it; else as it is."""
@@ -40,13 +48,22 @@ def explained(found: Comparison, cause: Cause) -> Cause:
     if found.filled:
         before = [event for event in before if sort_of(event.call.op) == "memory"]
     if cause.kind == "random":
+        seeding = _SEEDING[found.left.header.framework]
         event = next(
-            (e for e in reversed(before) if sort_of(e.call.op) == "seed" and e.call.op.startswith("torch.")), None
+            (e for e in reversed(before) if sort_of(e.call.op) == "seed" and e.call.op.startswith(seeding)), None
         )
     elif cause.kind in ("data", "control"):
         event = _source(found, before, first)
-    if event is None:
-        return cause
+    return cause if event is None else by(event, cause)
+
+
+def brought(found: Comparison) -> Difference | None:
+    """Of what threads of a dataset have called, the first that made data other."""
+    return next((event for event in _strong(found.events) if _is_own(event.call)), None)
+
+
+def by(event: Difference, cause: Cause) -> Cause:
+    """The cause, where a call of Python's explains it."""
     sort = sort_of(event.call.op)
     said = _SAID[sort]
     if (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
@@ -15,12 +15,12 @@ from detlint.tracing.wrapping import wrap
 
 
 def follow_keras(
-    stack: ExitStack, tracer: TensorFlowTracer, keras: ModuleType, stepped: Callable[[], None], whole: bool
+    stack: ExitStack, tracer: TensorFlowTracer, keras: ModuleType, stepped: Callable[[Iterable[Any]], None], whole: bool
 ) -> None:
     """Follow its layers, optimizers and seeds until the stack is closed.
 
     Args:
-        stepped: told when an optimizer has stepped.
+        stepped: told what an optimizer changes when it has stepped.
         whole: whether layers get rows.
     """
     if keras.backend.backend() != "tensorflow":
@@ -39,12 +39,13 @@ def follow_keras(
         finally:
             tracer.path = before
 
-    def applying(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        result = own(*args, **kwargs)
+    def applying(own: Callable[..., Any], optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        result = own(optimizer, *args, **kwargs)
+        variables = [variable.value for variable in optimizer._trainable_variables]
         if tensorflow.executing_eagerly():
-            stepped()
+            stepped(variables)
         else:
-            tracer.stepping(outermost(), stepped)
+            tracer.stepping(outermost(), lambda: stepped(variables))
         return result
 
     def seeding(own: Callable[[], int]) -> int:

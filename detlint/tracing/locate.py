@@ -54,16 +54,18 @@ class Locator:
         end: the iteration after which traced runs end; 0: when they end by themselves.
     """
 
-    def __init__(self, program: Program, folder: Path, iterations: int, ends: bool) -> None:
+    def __init__(self, program: Program, folder: Path, iterations: int, ends: bool, output: str = "") -> None:
         """
         Args:
             iterations: how many are asked for; 0: all.
             ends: whether a run can be ended by its iterations: its losses are those of the framework.
+            output: the expression whose value counts instead; empty for none.
         """
         self.program = program
         self.folder = folder
         self.iterations = iterations
         self.ends = ends
+        self.output = output
         self._number = 0
         self._codes: list[int] = []
 
@@ -102,7 +104,7 @@ class Locator:
 
     def _pair(self, step: int | None) -> tuple[tuple[Path, Path], list[int] | None]:
         """Two runs, traced alike."""
-        steps = window(step, self.iterations)
+        steps = None if self.output else window(step, self.iterations)
         return (self._run(steps), self._run(steps)), steps
 
     def _run(self, steps: list[int] | None, fill: int = 0) -> Path:
@@ -113,7 +115,9 @@ class Locator:
         end = max(steps) + 1 if steps else self.iterations
         watch = Watch(losses=str(into), iterations=end if self.ends else 0, trace=str(folder), steps=steps)
         try:
-            self._codes.append(self.program.run(msgspec.structs.replace(watch, fill=fill), into / "output.txt"))
+            self._codes.append(
+                self.program.run(msgspec.structs.replace(watch, fill=fill, output=self.output), into / "output.txt")
+            )
         except TimedOut as error:
             raise Failed(f"the traced run {self._number} {error}") from None
         return folder
@@ -122,6 +126,8 @@ class Locator:
         """The first step in which the last two traced runs differ, by their losses."""
         ours, others = (self.folder / f"traced{number}" for number in (self._number - 1, self._number))
         steps: list[int] = []
+        if self.output:
+            return None
         for file in ours.glob(f"*{losses.SUFFIX}"):
             if (other := others / file.name).exists():
                 pairs = zip(*(losses.iterations(losses.read(one)) for one in (file, other)), strict=False)

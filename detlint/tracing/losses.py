@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
 from types import ModuleType
@@ -31,6 +31,7 @@ class Loss(msgspec.Struct, frozen=True):
         state: the digest of the parameters with which it was computed, once an optimizer has changed them: a difference
             too small for the loss shows there.
         rank: the process among several, once it knows.
+        text: what it is, where it is no number: then only its bits count.
     """
 
     iteration: int
@@ -39,6 +40,7 @@ class Loss(msgspec.Struct, frozen=True):
     source: str = ""
     state: str = ""
     rank: int | None = None
+    text: str = ""
 
 
 class Recorder:
@@ -72,8 +74,7 @@ class Recorder:
         iteration = self.count if self.logged else self.steps
         self.before(iteration)
         loss = Loss(iteration, value, bits, source, self.state, _rank())
-        with self.path.open("ab") as file:
-            file.write(_written(loss))
+        write(self.path, [loss])
         place, self.count = self.count, self.count + 1
         if place < len(self._expected) and not same(self._expected[place], loss):
             enough()
@@ -114,9 +115,10 @@ def read(path: Path) -> list[Loss]:
     return [msgspec.convert(json.loads(line), Loss) for line in path.read_bytes().split(b"\n")[:-1]]
 
 
-def _written(loss: Loss) -> bytes:
-    """One line of a file. Python's own JSON keeps a loss that is no number (`NaN`, `Infinity`), as runs that go wrong have."""
-    return json.dumps(msgspec.to_builtins(loss)).encode() + b"\n"
+def write(path: Path, losses: Iterable[Loss]) -> None:
+    """Add losses to a file, a line each. Python's own JSON keeps one that is no number (`NaN`, `Infinity`), as runs that go wrong have."""
+    with path.open("ab") as file:
+        file.writelines(json.dumps(msgspec.to_builtins(loss)).encode() + b"\n" for loss in losses)
 
 
 def _rank() -> int | None:

@@ -21,11 +21,11 @@ class Cells:
     """
 
     def __init__(
-        self, tracer: MindSporeTracer, stepped: Callable[[], None], compiled: Callable[[str], None], whole: bool
+        self, tracer: MindSporeTracer, stepped: Callable[[Any], None], compiled: Callable[[str], None], whole: bool
     ) -> None:
         """
         Args:
-            stepped: told when an optimizer has stepped.
+            stepped: told which optimizer has stepped.
             compiled: told the name of what runs as a graph.
             whole: whether Cells get rows.
         """
@@ -52,7 +52,7 @@ class Cells:
             self._depth -= 1
             tracer.path = before
         if _steps(cell):
-            self._stepped()
+            self._stepped(cell)
         return result
 
     def graph(self, own: Callable[..., Any], function: Any, *args: Any, **kwargs: Any) -> Any:

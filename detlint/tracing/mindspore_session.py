@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, Final
 
 import mindspore
 from mindspore import context, nn
 from mindspore.common.api import _pynative_executor
+from mindspore.ops.composite import base
 
 from detlint.tracing.mindspore_cells import Cells
 from detlint.tracing.mindspore_sources import follow_sources
@@ -67,6 +69,7 @@ class MindSporeTrace(Session):
             stack.callback(cells.forget)
         else:
             wrap(stack, type(_pynative_executor), "grad", _gradients(tracer))
+            wrap(stack, base, "_pynative_forward_run", _from_loss(tracer))
             self._uncompile()
             mode = _kernels(tracer)
             mode.__enter__()
@@ -112,9 +115,11 @@ class MindSporeTrace(Session):
         for name in ("jit", "ms_function"):
             wrap(self.stack, mindspore, name, compiling)
 
-    def _stepped(self) -> None:
+    def _stepped(self, optimizer: Any) -> None:
         tracer = self._tracer
         if isinstance(tracer, MindSporeTracer):
+            if tracer.recording and self.level == "kernel":
+                tracer.aim("parameters", getattr(optimizer, "parameters", ()))
             tracer.backward.stepped()
         self.step()
 
@@ -159,6 +164,19 @@ def _gradients(tracer: MindSporeTracer) -> Callable[..., Any]:
         return found
 
     return grad
+
+
+def _from_loss(tracer: MindSporeTracer) -> Callable[..., Any]:
+    """Have a row written of what the forward pass gives that gradients are computed of."""
+
+    def forward(own: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        found = own(*args, **kwargs)
+        if tracer.recording:
+            given = found[1] if isinstance(found, tuple) and len(found) == 2 else found  # what was given comes first
+            tracer.aim("loss", islice(tracer.tensors((given,)), 1))
+        return found
+
+    return forward
 
 
 def _compiler() -> Any:

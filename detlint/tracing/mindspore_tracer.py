@@ -72,8 +72,7 @@ class MindSporeTracer(ArrayTracer):
         elif primitive is not None:
             others.append(getattr(primitive, "init_attrs", None) or {})
         row = self.begin(name, inputs, others, random, flags)
-        backward = self._engine() != NOTHING
-        if backward:
+        if self.goes_back:
             self.backward.called(row, inputs)
         else:
             self.backward.given(name, row, inputs)
@@ -96,6 +95,10 @@ class MindSporeTracer(ArrayTracer):
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, mindspore.Tensor)
+
+    @property
+    def goes_back(self) -> bool:
+        return self._engine() != NOTHING
 
     def kind(self, tensor: Any) -> Kind:
         dtype = tensor.dtype

@@ -55,12 +55,15 @@ class Functions(TorchFunctionMode):
     def __init__(self, tracer: Tracer) -> None:
         super().__init__()
         self.tracer = tracer
+        self._names: dict[Any, str] = {}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs, tracer = kwargs or {}, self.tracer
         if not tracer.recording or getattr(func, "__name__", "") in ("__get__", "__set__"):
             return func(*args, **kwargs)
-        name = name_of(func)
+        name = self._names.get(func)
+        if name is None:
+            name = self._names[func] = name_of(func)
         row = tracer.begin(name, (*args, *kwargs.values()))
         result = func(*args, **kwargs)
         if tensors_of(result) or (result is None and row.inputs):
@@ -74,10 +77,14 @@ class Filled(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
+        self._unfilled: dict[Any, bool] = {}
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if Operator.of(func).unfilled:
+        unfilled = self._unfilled.get(func)
+        if unfilled is None:
+            unfilled = self._unfilled[func] = Operator.of(func).unfilled
+        if unfilled:
             fill(result)
         return result
 

@@ -94,7 +94,13 @@ def verified(program: Program, folder: Path, options: dict[str, Any]) -> Verifie
     """Run a program several times, as the options of `detlint verify` say."""
     given = options["atol"]
     verifier = against.Against(
-        program, folder, options["iterations"], ATOL if given is None else given, options["metric"] or "", say
+        program,
+        folder,
+        options["iterations"],
+        ATOL if given is None else given,
+        options["metric"] or "",
+        options["output"] or "",
+        say,
     )
     if options["against"] is not None:
         found = verifier.against(against.read(options["against"]), options["trace"])
@@ -139,9 +145,9 @@ def twice(program: Program, folder: Path, iterations: int) -> Tried:
     return Tried(found.code, "Kernels called twice", found, [*twice_text.lines(found)])
 
 
-def batch_invariant(program: Program, folder: Path, calls: int) -> Tried:
-    """Run a program with what its models are given computed in other batches, too."""
-    found = batches_text.run(program, folder, calls)
+def batch_invariant(program: Program, folder: Path, calls: int, output: str) -> Tried:
+    """Run a program with what its models are given, or what an expression is made of, computed in other batches, too."""
+    found = batches_text.run(program, folder, calls, output)
     return Tried(found.code, "Rows that depend on the batch", found, [*batches_text.lines(found)])
 
 

@@ -13,6 +13,8 @@ import msgspec
 MAGIC: Final = b"detlint trace 1\n"
 WORKER: Final = "-worker"
 """Between the name of a process's file and the number of its worker."""
+THREADS: Final = "-threads"
+"""Behind the name of a process's file: what its other threads do."""
 LENGTH: Final = 4
 """Bytes of the length before each frame."""
 SUFFIX: Final = ".trace"
@@ -30,7 +32,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True):
     Attributes:
         rank: the number of the process in a run of several; None where nothing says it yet.
         fill: what uninitialised memory was filled with.
-        worker: of a worker of a data loader, how many processes had been forked before; None of others.
+        worker: of a worker of a data loader, how many processes had been forked before; 0 of a process's other threads; None of others.
         level: `kernel`, `api` or `module`.
         digest: how values are digested. Two traces are compared only if they have it in common.
     """

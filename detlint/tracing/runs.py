@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,9 +13,9 @@ import msgspec
 from detlint.tracing import msprobe
 from detlint.tracing.cause import Cause, cause
 from detlint.tracing.compare import Comparison, compare
-from detlint.tracing.explain import explained
+from detlint.tracing.explain import brought, by, explained
 from detlint.tracing.reader import Trace, traces
-from detlint.tracing.records import SUFFIX, WORKER, Header
+from detlint.tracing.records import EVENT, SUFFIX, THREADS, WORKER, Header
 from detlint.tracing.settings import PLAIN
 from detlint.tracing.watch import MAIN
 
@@ -102,15 +103,22 @@ def _caused(process: Process) -> Process:
     why = process.cause
     if why is None or why.kind != "data" or (why.call is not None and why.call.event):
         return process
-    left, right = process.comparison.left.path, process.comparison.right.path
-    for file in sorted(left.parent.glob(f"{left.stem}{WORKER}*{SUFFIX}"), key=lambda file: (len(file.name), file.name)):
-        other = right.with_name(right.stem + file.name.removeprefix(left.stem))
-        if not other.exists():
-            continue
-        found = compare(file, other)
+    for found in _beside(process.comparison, f"{WORKER}*"):
         if (in_worker := _why(found)) is not None and in_worker.kind not in ("crash", "control"):
             return replace(process, cause=msgspec.structs.replace(in_worker, reached=why.call), origin=found)
+    for found in _beside(process.comparison, THREADS):
+        if (first := brought(found)) is not None:
+            return replace(process, cause=by(first, why), origin=replace(found, first=first))
     return process
+
+
+def _beside(found: Comparison, named: str) -> Iterator[Comparison]:
+    """The comparisons of the files that stand beside that of a process in both runs."""
+    left, right = found.left.path, found.right.path
+    for file in sorted(left.parent.glob(f"{left.stem}{named}{SUFFIX}"), key=lambda file: (len(file.name), file.name)):
+        other = right.with_name(right.stem + file.name.removeprefix(left.stem))
+        if other.exists():
+            yield compare(file, other)
 
 
 def own(folder: Path, into: Path) -> Path:
@@ -149,8 +157,8 @@ def by_rank(folder: Path) -> dict[tuple[int, str], Trace]:
         if trace.header.worker is not None:
             continue
         rows = 0
-        for _ in trace.rows():  # what tells the rank may stand behind rows
-            rows += 1
+        for row in trace.rows():  # what tells the rank may stand behind rows
+            rows += not row.flags & EVENT
             if trace.rank is not None:
                 break
         whole = Trace.open(path)

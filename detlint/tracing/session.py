@@ -8,19 +8,22 @@ from __future__ import annotations
 import os
 import weakref
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, ClassVar, Protocol
 
+import msgspec
+
 from detlint.tracing import environment
 from detlint.tracing.events import Sink
-from detlint.tracing.records import WORKER, End, Header, Rank, Step
+from detlint.tracing.records import THREADS, WORKER, End, Header, Rank, Step
 from detlint.tracing.settings import PLAIN, Level, Settings
 from detlint.tracing.watch import MAIN
 from detlint.tracing.writer import Writer
 
 
-class Tracing(Protocol):
+class Tracing(Sink, Protocol):
     """What makes rows.
 
     Attributes:
@@ -29,6 +32,12 @@ class Tracing(Protocol):
 
     recording: bool
     writer: Writer
+
+    def tensors(self, values: Iterable[Any]) -> Iterable[Any]:
+        """The tensors among values, whatever lists they stand in."""
+
+    def aim(self, op: str, tensors: Iterable[Any]) -> None:
+        """Write the row of what the run is for."""
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them."""
@@ -69,8 +78,8 @@ class Session(ABC):
 
     @property
     def sink(self) -> Sink | None:
-        """What writes rows of Python's; None where this framework's trace has none."""
-        return None
+        """What writes rows of Python's: the tracer itself, of kernels; None where rows are larger."""
+        return self._tracer if self.level == "kernel" else None
 
     def start(self) -> None:
         """Begin.
@@ -92,6 +101,11 @@ class Session(ABC):
         tracer.recording = self.settings.wants(0)
         _running.add(self)
 
+    def beside(self) -> Writer:
+        """A file beside that of the process, for what its other threads do."""
+        header = msgspec.structs.replace(self._header(*environment.rank()), worker=0)
+        return Writer(self.settings.folder, f"{self._name}{THREADS}", header)
+
     def step(self) -> None:
         """Go on to the next training step: what an optimizer's `step` does by itself."""
         tracer = self._tracer
@@ -103,6 +117,17 @@ class Session(ABC):
         tracer.recording = self.settings.wants(self.step_number)
         if self.settings.over(self.step_number):
             self.stop()
+
+    def aim(self, value: Any) -> None:
+        """Say what the run is for: from tensors in it, differences are followed back."""
+        tracer = self._tracer
+        if (
+            tracer is not None
+            and tracer.recording
+            and self.level == "kernel"
+            and (found := [*tracer.tensors((value,))])
+        ):
+            tracer.aim("output", found)
 
     def stop(self, error: BaseException | None = None) -> None:
         """End, and undo everything. Doing it again does nothing."""

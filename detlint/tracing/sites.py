@@ -27,7 +27,9 @@ class Sites:
             roots: the folders whose frames are left out, besides detlint's own.
         """
         self._roots = roots
-        self._hidden: dict[CodeType, int] = {}
+        self._hidden: dict[int, int] = {}
+        """By identity, for the hash of a code object is made of all that is in it; so each must live on."""
+        self._judged: list[CodeType] = []
 
     def here(self, skip: int = 2) -> Frames:
         """The frames below, innermost first."""
@@ -45,9 +47,10 @@ class Sites:
         folded = 0
         while frame is not None:
             code = frame.f_code
-            out = hidden.get(code)
+            out = hidden.get(id(code))
             if out is None:
-                out = hidden[code] = self._left_out(code)
+                out = hidden[id(code)] = self._left_out(code)
+                self._judged.append(code)
             folded = folded + 1 if out == _FOLDED else 0
             if out == _SHOWN or 0 < folded <= _LIBRARY:
                 found.append(

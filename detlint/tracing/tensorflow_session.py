@@ -6,7 +6,8 @@ run eagerly. At level `module`, they stay compiled, and each is one call, as eac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from types import ModuleType
 from typing import Any, Final
 
@@ -56,6 +57,8 @@ class TensorFlowTrace(Session):
         wrap(stack, polymorphic_function.Function, "__call__", self._told(_COMPILED if whole else _EAGER))
         wrap(stack, constant_op, "convert_to_eager_tensor", _brought(tracer))
         wrap(stack, imperative_grad, "imperative_grad", _backward(tracer))
+        if not whole:
+            wrap(stack, backprop.GradientTape, "gradient", _from_loss(tracer))
         self._gradients(tracer)
         if not whole:
             before = tensorflow.config.functions_run_eagerly()
@@ -66,7 +69,7 @@ class TensorFlowTrace(Session):
 
         def follow(keras: ModuleType) -> None:
             if self._tracer is tracer or self._tracer is None:
-                follow_keras(stack, tracer, keras, self.step, whole)
+                follow_keras(stack, tracer, keras, partial(self._stepped, tracer), whole)
 
         when_imported("keras", follow)
         return tracer
@@ -77,6 +80,11 @@ class TensorFlowTrace(Session):
             return own(*args, **kwargs)
 
         return calling
+
+    def _stepped(self, tracer: TensorFlowTracer, variables: Iterable[Any]) -> None:
+        if tracer.recording and self.level == "kernel":
+            tracer.aim("parameters", (variable.handle for variable in variables))
+        self.step()
 
     def _gradients(self, tracer: TensorFlowTracer) -> None:
         """Have it told which operator's gradient is computed."""
@@ -107,6 +115,17 @@ def _backward(tracer: TensorFlowTracer) -> Callable[..., Any]:
             return own(*args, **kwargs)
         finally:
             tracer.node, tracer.forward = before
+
+    return computing
+
+
+def _from_loss(tracer: TensorFlowTracer) -> Callable[..., Any]:
+    """Have a row written of what gradients are computed of."""
+
+    def computing(own: Callable[..., Any], tape: Any, target: Any, *args: Any, **kwargs: Any) -> Any:
+        if tracer.recording:
+            tracer.aim("loss", tracer.tensors((target,)))
+        return own(tape, target, *args, **kwargs)
 
     return computing
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Hashable, Iterable
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
 import tensorflow
-from tensorflow.python.framework import dtypes
+from tensorflow.python.framework import dtypes, op_def_registry
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_resource_variable_ops
 from tensorflow.python.util.tf_export import get_canonical_name_for_symbol
@@ -105,7 +106,9 @@ class TensorFlowTracer(ArrayTracer):
         return number
 
     def mark(self, step: Any) -> None:
+        handles = {key: made for key, made in self._made.items() if made.digest == UNREAD}
         super().mark(step)
+        self._made.update(handles)  # of datasets, iterators and variables, which live on
         self._calls.clear()
         self._latest.clear()
 
@@ -113,6 +116,10 @@ class TensorFlowTracer(ArrayTracer):
 
     def is_tensor(self, value: Any) -> bool:
         return isinstance(value, EagerTensor)
+
+    @property
+    def goes_back(self) -> bool:
+        return bool(self.node)
 
     def kind(self, tensor: Any) -> Kind:
         device = str(tensor.backing_device or "").rpartition("device:")[2].lower()
@@ -153,6 +160,9 @@ class TensorFlowTracer(ArrayTracer):
         if "seed" in attributes or name == "NonDeterministicInts":
             seeds = [attributes.get(seed) or 0 for seed in _SEEDS]
             random, flags = of_numbers(seeds) if any(seeds) else UNREAD, DRAWS
+        elif places := _seeds_of(name):
+            numbers = [inputs[place].numpy().tolist() for place in places]
+            random, flags = (of_numbers(numbers), 0) if any(numbers) else (UNREAD, DRAWS)
         others = [{key: value for key, value in attributes.items() if not _UNSAID.fullmatch(key)}]
         row = self.begin(op, inputs, others, random, flags)
         self._place(row, name, inputs)
@@ -160,6 +170,8 @@ class TensorFlowTracer(ArrayTracer):
             self.names[outputs[0]._id] = str(attributes.get("debug_name") or attributes.get("shared_name") or "").strip(
                 "/"
             )
+        if name == "MakeIterator":
+            self._made[inputs[1]._id] = Made(self.row, UNREAD)
         written = self._variables(inputs) if op != name or _WRITING.fullmatch(name) else ()
         self.finish(row, (*outputs, *(value for _, value in written)))
         for handle, _ in written:
@@ -188,6 +200,14 @@ class TensorFlowTracer(ArrayTracer):
         """The row that made a tensor."""
         made = self._made.get(tensor._id) or self._earlier.get(tensor._id)
         return made.row if made is not None else NOTHING
+
+
+@cache
+def _seeds_of(name: str) -> tuple[int, ...]:
+    """At which places a dataset's operator gets its seeds, if it draws: both 0 stand for one of the system's."""
+    definition = op_def_registry.get(name) if "Dataset" in name else None
+    inputs = [argument.name for argument in definition.input_arg] if definition is not None else []
+    return tuple(inputs.index(seed) for seed in _SEEDS if seed in inputs)
 
 
 def _public(function: Any) -> str:

@@ -36,7 +36,8 @@ def lines(told: Verdict) -> Iterator[str]:
     if told.apart:
         calls = ", ".join(visible(call) for call in told.apart[:_APART])
         more = f" and {len(told.apart) - _APART} more" if len(told.apart) > _APART else ""
-        yield f"{click.style('apart', fg='cyan', bold=True)}: no loss is made of {calls}{more}, which differ, too"
+        differ = "differs" if len(told.apart) == 1 else "differ"
+        yield f"{click.style('apart', fg='cyan', bold=True)}: no loss is made of {calls}{more}, which {differ}, too"
     for said in told.warnings:
         yield f"{click.style('warning', fg='yellow', bold=True)}: the runs differ in {visible(said)}"
     for said in told.notes:

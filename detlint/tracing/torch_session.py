@@ -29,11 +29,6 @@ class TorchTrace(Session):
     framework = "torch"
     digest = "xxh3/sum-2"
 
-    @property
-    def sink(self) -> Tracer | None:
-        """The tracer itself, of kernels."""
-        return self._tracer if isinstance(self._tracer, Tracer) and self.level == "kernel" else None
-
     def _begin(self, writer: Writer) -> Tracer:
         where = {"auto": None, "host": False, "device": True}[self.settings.digest]
         tracer = Tracer(writer, Modules(), where, self.settings.values)
@@ -97,7 +92,7 @@ class TorchTrace(Session):
 def _from_loss(tracer: Tracer, own: Any, tensors: Any = None, *args: Any, **kwargs: Any) -> Any:
     """Have a row written of what a backward pass begins with."""
     if tracer.recording:
-        tracer.aim("loss", tensors_of(tensors), read=True)
+        tracer.aim("loss", tensors_of(tensors))
     return own(tensors, *args, **kwargs)
 
 

@@ -20,6 +20,10 @@ _node: Final[Callable[[], Any]] = torch._C._current_autograd_node
 _sequence: Final[Callable[[], int]] = torch._C._autograd._get_sequence_nr
 _LEAF: Final = (1 << 64) - 1
 """The sequence number of the nodes that add up gradients."""
+_ORDINARY: Final = frozenset({
+    torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64,
+})  # fmt: skip
+"""Types whose values are what lies in memory."""
 _LONGEST: Final = 200
 """Characters of an argument list that are kept."""
 _WAITING: Final = 4096
@@ -54,6 +58,8 @@ class Tracer:
         self._operators: dict[Any, Operator] = {}
         self._apis: dict[Any, int] = {}
         self._kinds: dict[Any, int] = {}
+        self._usual: dict[Any, int] = {}
+        """Those of usual tensors, by type and shape."""
         self._numbers: dict[Any, int] = {}
         self._producers: dict[int, int] = {}
         self._shared: dict[int, int] = {}
@@ -123,9 +129,7 @@ class Tracer:
         tensors: list[torch.Tensor] = []
         others: list[Any] = []
         _sort(inputs, tensors, others)
-        with digests.unseen():
-            for tensor in tensors:
-                self._value(tensor, read, False, True)
+        self._values_of(tensors, read, False, True)
         site = self.writer.site(self._sites.here(3))
         arguments = self._arguments(others) if others else NOTHING
         path = self._text(self.modules.path)
@@ -139,27 +143,32 @@ class Tracer:
         """
         tensors: list[torch.Tensor] = []
         _sort(outputs, tensors, [])
-        with digests.unseen():
+        self._values_of(tensors, row.outputs, False, False)
+        with torch._C.DisableTorchFunction():
             for tensor in tensors:
-                self._value(tensor, row.outputs, False, False)
                 if since is None or max(map(self._producer, _parts(tensor)), default=NOTHING) < since:
                     self._wrote(tensor)
-            if self._values:
+        if self._values:
+            with digests.unseen():
                 self._measure(row, [], tensors)
-            return self._put(row)
+        return self._put(row)
 
-    def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool) -> None:
+    def tensors(self, values: Iterable[Any]) -> list[torch.Tensor]:
+        """The tensors among values, whatever lists they stand in."""
+        found: list[torch.Tensor] = []
+        _sort(values, found, [])
+        return found
+
+    def aim(self, op: str, tensors: Iterable[torch.Tensor], read: bool = True) -> None:
         """Write the row of what the run is for.
 
         Args:
             read: whether the contents are digested; else what wrote them tells.
         """
         found: list[Any] = []
-        with digests.unseen():
-            for tensor in tensors:
-                self._value(tensor, found, not read, True)
-            site = self.writer.site(self._sites.here(3))
-            self._put(Row(self._text(op), NOTHING, site, NOTHING, NOTHING, NOTHING, NOTHING, UNREAD, found, [], AIM))
+        self._values_of([*tensors], found, not read, True)
+        site = self.writer.site(self._sites.here(3))
+        self._put(Row(self._text(op), NOTHING, site, NOTHING, NOTHING, NOTHING, NOTHING, UNREAD, found, [], AIM))
 
     def event(self, name: str, frames: Frames, arguments: str, digest: int) -> None:
         """Write the row of a function of Python's."""
@@ -283,8 +292,30 @@ class Tracer:
             self.writer.write(row)
         return number
 
+    def _values_of(self, tensors: list[torch.Tensor], into: list[Any], unread: bool, read: bool) -> None:
+        """Add what tells of tensors outside of a kernel, where what reading them computes must be seen by nobody."""
+        with torch._C.DisableTorchFunction():
+            if not self._on_device and all(map(_is_usual, tensors)):  # that computes nothing
+                for tensor in tensors:
+                    self._value(tensor, into, unread, read)
+                return
+        with digests.unseen():
+            for tensor in tensors:
+                self._value(tensor, into, unread, read)
+
     def _value(self, tensor: torch.Tensor, into: list[Any], unread: bool, read: bool) -> None:
         """Add the kind and the digest of a tensor, and its producer where it is read."""
+        if not self._on_device and _is_usual(tensor) and (address := tensor.data_ptr()) >= digests.LOW:
+            producer = self._written(address, tensor) if read else NOTHING
+            key = tensor.dtype, tensor.shape
+            kind = self._usual.get(key)
+            if kind is None:
+                kind = self._usual[key] = self._kind(tensor)
+            into.append(kind)
+            into.append(UNREAD if unread and producer >= 0 else digests.lying(address, tensor.nbytes))
+            if read:
+                into.append(producer)
+            return
         plain = type(tensor)
         if plain is torch.Tensor or plain is torch.nn.Parameter:
             parts: Iterable[torch.Tensor] = (tensor,)
@@ -308,7 +339,10 @@ class Tracer:
         into.append(UNREAD)
 
     def _producer(self, tensor: torch.Tensor) -> int:
-        address = _address(tensor)
+        return self._written(_address(tensor), tensor)
+
+    def _written(self, address: int, tensor: torch.Tensor) -> int:
+        """Who wrote what is at an address."""
         found = self._producers.get(address or NOTHING, NOTHING)
         if self._shared:
             found = max(found, self._shared.get(tensor.untyped_storage().data_ptr(), NOTHING))
@@ -409,6 +443,19 @@ def _layout(tensor: torch.Tensor) -> str:
         return str(tuple(map(int, tensor.stride())))
     except RuntimeError:  # nested tensors have no strides
         return type(tensor).__name__
+
+
+def _is_usual(tensor: torch.Tensor) -> bool:
+    """Whether it is plain memory of the host's, with its values one after the other."""
+    kind = type(tensor)
+    return (
+        (kind is torch.Tensor or kind is torch.nn.Parameter)
+        and tensor.is_cpu
+        and tensor.layout is torch.strided
+        and tensor.dtype in _ORDINARY
+        and tensor.is_contiguous()
+        and not tensor.is_neg()
+    )
 
 
 def _parts(tensor: torch.Tensor) -> Iterable[torch.Tensor]:

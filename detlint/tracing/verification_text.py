@@ -23,13 +23,16 @@ _AGREEMENTS: dict[Agreement, tuple[str, str]] = {
     "close": ("yellow", "fixed within {atol:g}, not bit for bit"),
     "no": ("red", "not fixed: other values than within {atol:g}"),
 }
+_KINDS = {"output": "value", "printed": "line"}
+"""What a row of the table is, where it is no iteration."""
 _SHOWN = 6
 
 
 def lines(found: Verification, width: int) -> Iterator[str]:
     """The losses, the verdict, and where the traces part."""
     yield from _table(found)
-    yield from curves(found.losses, width)
+    if found.forward is not None:
+        yield from curves(found.losses, width)
     for name, agreement in (("forward", found.forward), ("backward", found.backward)):
         if agreement is not None:
             colour, words = _AGREEMENTS[agreement]
@@ -44,7 +47,7 @@ def lines(found: Verification, width: int) -> Iterator[str]:
         yield found.said
     colour, words = _WORDS[found.outcome]
     why = f": {found.why}" if found.why else ""
-    yield f"{click.style('verdict', bold=True)}: the losses are {click.style(words, fg=colour, bold=True)}{why}"
+    yield f"{click.style('verdict', bold=True)}: {found.what} {click.style(words, fg=colour, bold=True)}{why}"
 
 
 def _table(found: Verification) -> Iterator[str]:
@@ -58,7 +61,8 @@ def _table(found: Verification) -> Iterator[str]:
             values = [run[place] if place < len(run) else None for run in runs]
             said = " ".join(_shown(loss).ljust(22) for loss in values)
             mark = _mark([loss for loss in values if loss is not None])
-            yield f"  iteration {next(loss.iteration for loss in values if loss is not None):<5} {said} {mark}".rstrip()
+            kind = _KINDS.get(next(loss.source for loss in values if loss is not None), "iteration")
+            yield f"  {kind} {next(loss.iteration for loss in values if loss is not None):<5} {said} {mark}".rstrip()
 
 
 def _mark(values: list[Loss]) -> str:
@@ -80,4 +84,4 @@ def _places(runs: list[list[Loss]]) -> list[int]:
 
 
 def _shown(loss: Loss | None) -> str:
-    return "-" if loss is None else f"{loss.value:.17g}"
+    return "-" if loss is None else loss.text or f"{loss.value:.17g}"

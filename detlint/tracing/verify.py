@@ -17,7 +17,7 @@ from typing import Final, Literal
 import msgspec
 
 from detlint.runtime.launch import NotStarted
-from detlint.tracing import losses
+from detlint.tracing import asked, losses
 from detlint.tracing.locate import Locator
 from detlint.tracing.losses import Loss
 from detlint.tracing.output_tail import last
@@ -28,6 +28,13 @@ from detlint.tracing.watch import MAIN, Watch
 Agreement = Literal["bits", "close", "no"]
 """Bit for bit; within the tolerance; not."""
 Outcome = Literal["equal", "close", "diverged", "crashed", "unknown"]
+PRINTED: Final = "-"
+"""The expression that stands for what a program prints."""
+_NO_LOSS: Final = (
+    "no loss was seen: nothing computes gradients where it can be read; say `--metric REGEX` to read it from the output, `--output EXPR` "
+    "to compare a value of the program's (`--output -`: what it prints), or call `detlint.runtime.log(loss=...)` in it"
+)
+_NOTHING: Final = "it gave nothing to compare"
 CODES: Final[dict[Outcome, int]] = {"equal": 0, "close": 1, "diverged": 1, "crashed": 1, "unknown": 2}
 
 
@@ -49,6 +56,7 @@ class Verification(msgspec.Struct, kw_only=True):
         backward: whether the second's do, too.
         why: for `unknown` and `crashed`, what is missing.
         losses: by run: by the name of the process: its losses.
+        what: what was compared, as the subject of a sentence.
         trace: the comparison of two more runs, traced; None where the losses are equal, or tracing was not asked for.
     """
 
@@ -59,6 +67,7 @@ class Verification(msgspec.Struct, kw_only=True):
     backward: Agreement | None = None
     first: Difference | None = None
     why: str = ""
+    what: str = "the losses are"
     losses: list[dict[str, list[Loss]]] = []
     trace: Verdict | None = None
     traces: list[str] = []
@@ -83,11 +92,13 @@ class Verifier:
         iterations: int,
         atol: float,
         metric: str = "",
+        output: str = "",
         tell: Callable[[str], None] = print,
     ) -> None:
         """
         Args:
             metric: a regular expression whose first group, on a line of the output, is the loss.
+            output: an expression whose value at the program's end counts instead; `-`: what it prints.
             tell: told what is going on.
         """
         self.program = program
@@ -95,6 +106,7 @@ class Verifier:
         self.iterations = iterations
         self.atol = atol
         self.metric = metric
+        self.output = output
         self.tell = tell
         self._codes: list[int] = []
 
@@ -120,15 +132,27 @@ class Verifier:
             self._trace(result, began)
         return result
 
+    @property
+    def to_end(self) -> bool:
+        """Whether runs end by themselves: what counts is none of the losses that are read while they go on."""
+        return bool(self.metric or self.output)
+
+    @property
+    def expression(self) -> str:
+        """What is worked out in the program as it ends; empty for nothing."""
+        return "" if self.output == PRINTED else self.output
+
     # -- runs ---------------------------------------------------------------------------------------------------------
 
     def _run(self, number: int) -> dict[str, list[Loss]]:
         into = self.folder / f"run{number}"
         into.mkdir(parents=True)
         expected = str(self.folder / "run1") if number > 1 else ""
-        watch = Watch(losses=str(into), iterations=0 if self.metric else self.iterations, expected=expected)
+        watch = Watch(losses=str(into), iterations=0 if self.to_end else self.iterations, expected=expected)
         output = into / "output.txt"
-        self._codes.append(self.program.run(watch, output))
+        self._codes.append(self.program.run(msgspec.structs.replace(watch, output=self.expression), output))
+        if self.output == PRINTED:
+            return {"output": asked.printed(output.read_text("utf-8", "replace"))}
         if self.metric:
             return {"output": self._printed(output)}
         files = sorted(into.glob(f"*{losses.SUFFIX}"))
@@ -146,8 +170,10 @@ class Verifier:
 
     def _trace(self, result: Verification, began: float) -> None:
         self.tell("the runs differ: they are run again with a trace")
-        step = result.first.iteration if result.first is not None else None
-        found = Locator(self.program, self.folder, self.iterations, ends=not self.metric).locate(step, began)
+        step = result.first.iteration if result.first is not None and not self.output else None
+        found = Locator(self.program, self.folder, self.iterations, not self.to_end, self.expression).locate(
+            step, began
+        )
         result.trace, result.traces, result.said = found.trace, found.traces, found.said
 
     # -- the verdict --------------------------------------------------------------------------------------------------
@@ -162,13 +188,10 @@ class Verifier:
         if failed:
             result.outcome, result.why = "crashed", f"run {failed[0]} failed, and the others didn't"
             return result
+        if self.output:
+            result.what = "what the program prints is" if self.output == PRINTED else f"`{self.output}` is"
         if not any(found[-1].values()):
-            return self._unknown(
-                result,
-                "no loss was seen: nothing computes gradients where it can be read; say `--metric REGEX` to read it from the output, or "
-                "call `detlint.runtime.log(loss=...)` in it",
-                len(found),
-            )
+            return self._unknown(result, _NOTHING if self.output else _NO_LOSS, len(found))
         if len(found) > 1:
             self._compare(result, found[0], found[-1])
         return result
@@ -179,19 +202,23 @@ class Verifier:
             for name in sorted({*ours, *others})
             for one, other in zip(ours.get(name, []), others.get(name, []), strict=False)
         ]
-        result.forward, result.backward = self._agreement(pairs, 0), self._agreement(pairs, 1)
+        if not self.output:
+            result.forward, result.backward = self._agreement(pairs, 0), self._agreement(pairs, 1)
         differing = [pair for pair in pairs if not losses.same(pair[1], pair[2])]
         if differing:
             name, one, other = min(differing, key=lambda pair: (pair[1].iteration, pair[0]))
             result.first = Difference(name, one.iteration, (one.value, other.value))
-            close = all(self._close(one.value, other.value) for _, one, other in pairs)
+            close = all(self._close(one, other) for _, one, other in pairs)
             result.outcome = "close" if close else "diverged"
-            if one.bits == other.bits:
+            if one.text:
+                result.why = f"{one.text} and {other.text}"
+            elif one.bits == other.bits:
                 result.why = (
                     f"the loss of iteration {one.iteration} is the same, the parameters it was computed with aren't"
                 )
         elif {name: len(found) for name, found in ours.items()} != {name: len(found) for name, found in others.items()}:
-            result.outcome, result.why = "diverged", "the runs have different numbers of iterations or processes"
+            counted = "lines or values" if self.output else "iterations or processes"
+            result.outcome, result.why = "diverged", f"the runs have different numbers of {counted}"
 
     def _agreement(self, pairs: list[tuple[str, Loss, Loss]], iteration: int) -> Agreement | None:
         of_it = [(one, other) for _, one, other in pairs if one.iteration == iteration]
@@ -199,10 +226,13 @@ class Verifier:
             return None
         if all(losses.same(one, other) for one, other in of_it):
             return "bits"
-        return "close" if all(self._close(one.value, other.value) for one, other in of_it) else "no"
+        return "close" if all(self._close(one, other) for one, other in of_it) else "no"
 
-    def _close(self, one: float, other: float) -> bool:
-        """As numpy.allclose(one, other, rtol=1e-5, atol=atol), which the guide uses; NaN is equal to NaN."""
+    def _close(self, first: Loss, second: Loss) -> bool:
+        """As numpy.allclose(first, second, rtol=1e-5, atol=atol), which the guide uses; NaN is equal to NaN."""
+        if first.text or second.text:
+            return losses.same(first, second)
+        one, other = first.value, second.value
         if math.isnan(one) or math.isnan(other):
             return math.isnan(one) and math.isnan(other)
         return one == other or abs(one - other) <= self.atol + 1e-5 * abs(other)

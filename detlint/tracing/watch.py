@@ -30,6 +30,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         fill: what uninitialised memory is filled with while it is traced.
         resuming: what this run is of those that tell whether a program goes on as it should; empty: none of them.
         at: the iteration before which a run that is to be resumed ends, and at whose loss the whole run's state is noted.
+        output: the expression whose value at the end of the program counts, instead of losses; empty for none.
         batches: the folder that gets the operators whose rows depend on the batch; empty: they aren't looked for.
         basis: the folder that gets what the run rests on; empty for none.
         twice: the file that gets the kernels which don't repeat; empty: they aren't tried.
@@ -47,6 +48,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     expected: str = ""
     fill: int = 0
     twice: str = ""
+    output: str = ""
     batches: str = ""
     basis: str = ""
     resuming: Literal["", "stopped", "resumed", "whole"] = ""

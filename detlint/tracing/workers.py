@@ -27,7 +27,7 @@ def follow_workers(main: Session, begin: Callable[[int], Session]) -> None:
         trace = begin(session.forks - before)
         trace.start()
         if events.current is not None and trace.sink is not None:
-            events.current.into(trace.sink)
+            events.current.only(trace.sink)
         try:
             return own(*args, **kwargs)
         finally:
