@@ -539,6 +539,14 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """What gives numbers of the type that it is told, floating-point numbers if it is told none."""
     typed_whole: tuple[str, ...] = ()
     """The same, whole numbers if it is told none."""
+    mode_ends: tuple[str, ...] = ()
+    """What ends a mode in which copies add."""
+    copies: tuple[str, ...] = ()
+    """What copies to a place, the first argument, what the second one is."""
+    fills: tuple[str, ...] = ()
+    """What writes one number to a tensor, the first argument or what the method is of; the second argument."""
+    table_reads: tuple[str, ...] = ()
+    """Methods that read an entry of a tensor."""
     adding_methods: tuple[str, ...] = ()
     """Methods of what a kernel is given that add atomically: where, a number."""
     loads: tuple[str, ...] = ()

@@ -24,6 +24,8 @@ from detlint.model.sources import Atomic, atomics_of, written
 from detlint.model.uses import Users
 
 CODE: Final = "DET409"
+_DEVICES: Final = frozenset({"ascend", "cuda"})
+"""Where kernels are run that Python compiles: Triton's and TileLang's are for both."""
 MOST_STEPS: Final = 3
 """So many launches are named."""
 _OF_THREADS: Final = (
@@ -107,13 +109,14 @@ class KernelRules:
         meaning = self._users.meanings.of(module)
         if meaning is None or not self._says_kernels(meaning):
             return
-        for tuned in Tuning(self.kernels, meaning).tuned() if "cuda" in self._matcher.active(module) else ():
+        on_device = not _DEVICES.isdisjoint(self._matcher.active(module))
+        for tuned in Tuning(self.kernels, meaning).tuned() if on_device else ():
             yield self._tuned(module, meaning, tuned)
         compiled = {*self._made_parallel(meaning)}
         for function in meaning.code.functions():
             if function.number in compiled or self._is_parallel(meaning, function):
                 yield from self._races(module, meaning, function)
-            if "cuda" in self._matcher.active(module) and self._is_kernel(meaning, function):
+            if on_device and self._is_kernel(meaning, function):
                 yield from self._by_methods(module, meaning, function)
 
     def _is_kernel(self, meaning: Meaning, function: Function) -> bool:

@@ -43,6 +43,7 @@ class SourceRules:
         around = source.outermost(atomic.place.function)
         steps = [*islice(self._calls(source.exported(around)), MOST)]
         certainty: Certainty = "certain" if atomic.numbers == FLOATS and steps else "likely"
+        certainty = "possible" if atomic.is_own else certainty
         found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
         message = rule.message.replace("{api}", atomic.name).replace("programs", "threads")
         span = Span(*atomic.place.function.span(atomic.place.at))

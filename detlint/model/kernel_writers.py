@@ -43,6 +43,10 @@ def _complete(axes: Axes) -> Axes:
     return frozenset(found)
 
 
+def _in_one_program(axes: Axes) -> Axes:
+    return frozenset(axis for axis in axes if not axis.startswith("program"))
+
+
 class _Term(NamedTuple):
     """A part of a sum."""
 
@@ -112,10 +116,10 @@ class Writers:
         while around is not None and around.number:
             for at, operation in around.each(op.CALL, op.ATTR, op.FOR, op.WITH):
                 asked = operation[1] if operation[0] in (op.FOR, op.WITH) else at
-                called = function if around is function else around
-                found |= self._own(called, at if operation[0] in (op.CALL, op.ATTR) else asked, at)
+                own = self._own(around, at if operation[0] in (op.CALL, op.ATTR) else asked, at)
+                found |= self._in_parts(around, at, own)
             around = around.parent
-        found = {axis for axis in found if not axis.startswith(("lane", _LOOP))}
+        found = {axis for axis in found if not axis.startswith(("lane", _LOOP)) and f"{axis}.0" not in found}
         return found or {"program x"}
 
     def _own(self, function: Function, value: int, at: int) -> Axes:
@@ -138,6 +142,12 @@ class Writers:
             return frozenset({"program x", "thread x"} if self._threads else {"program x"})
         counts = terms.has("lanes", name) and self._is_for_values(function, value)
         return frozenset({f"lane {value}"}) if counts else NOTHING
+
+    def _in_parts(self, function: Function, value: int, axes: Axes) -> Axes:
+        """Numbers as they are taken apart: `world, item = tid()`."""
+        parts = (function.ops[use.op] for use in function.users[value])
+        count = max((part[3] for part in parts if part[0] == op.PART), default=0)
+        return frozenset(f"{axis}.{number}" for axis in axes for number in range(count)) if count > 0 else axes
 
     def _is_for_values(self, function: Function, call: int) -> bool:
         """Whether a call gives a number, and isn't gone through by a loop or block."""
@@ -302,7 +312,9 @@ class Writers:
         return begins | {_LOOP}
 
     def _is_grid(self, function: Function, value: int) -> bool:
-        return function.ops[value][0] in (op.FOR, op.WITH)
+        operation = function.ops[value]
+        called = self._values.named(function, operation[1]) if operation[0] == op.CALL else ""
+        return operation[0] in (op.FOR, op.WITH) or self._terms.has("grids", called)
 
     def _of_call(self, function: Function, value: int, depth: int) -> Axes:
         """A cast keeps apart what its argument does; what loads, or cuts, nothing."""
@@ -367,7 +379,17 @@ class Writers:
             scale = self._size_name(function, term.scale) if term.scale >= 0 else ""
             if scale and sizes and scale not in sizes and self._is_block(function, term.scale):
                 return NOTHING
+        if any(term.scale < 0 and self._is_loaded(function, term.value) for term in terms if not term.axes):
+            own = [term._replace(axes=_in_one_program(term.axes)) if term.scale < 0 else term for term in own]
         return NOTHING.union(*(term.axes for term in own))
+
+    def _is_loaded(self, function: Function, value: int) -> bool:
+        """Whether a value comes out of a table, where any number may stand for a row: `begins[row]`."""
+        for at in function.made_of(value):
+            table, entry = self._entry(function, at)
+            if entry >= 0 and (table or function.ops[at][0] == op.CALL) and function.constant(entry) is UNKNOWN:
+                return not self._only_shapes(function, entry)
+        return False
 
     def _sizes(self, function: Function, value: int) -> Iterator[str]:
         """How many elements a value has, as it is written: `arange(0, BLOCK)`."""

@@ -16,6 +16,7 @@ from detlint.ir.code import Binding, Code, Function
 from detlint.ir.cpp import MACRO, lower
 from detlint.ir.places import Place
 from detlint.ir.records import LAMBDA
+from detlint.model.atomic_modes import Modes
 from detlint.model.index import Index
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
@@ -40,6 +41,8 @@ class Atomic(NamedTuple):
     name: str
     """As it is called."""
     numbers: Numbers
+    is_own: bool = False
+    """Whether it may be that nobody else adds there."""
 
     @property
     def line(self) -> int:
@@ -79,6 +82,16 @@ def _parameters(function: Function, value: int) -> Iterator[int]:
             yield given[1]
 
 
+def _array(function: Function, place: int) -> int:
+    """What an address is one in: `x` of `&x[i + 1]`, of `x + i` and `x[i].data()`."""
+    operation = function.ops[place]
+    while operation[0] in (op.ITEM, op.UNARY, op.BINARY) or function.called_on(place) >= 0:
+        on = function.called_on(place)
+        place = on if on >= 0 else operation[1 if operation[0] == op.ITEM else 2]
+        operation = function.ops[place]
+    return place
+
+
 class Source:
     """One source, to be asked.
 
@@ -91,6 +104,7 @@ class Source:
     def __init__(self, terms: Terms, code: Code, index: Index | None = None, path: str = "") -> None:
         self.terms, self.code, self.path = terms, code, path
         self._index = index
+        self._modes = Modes(terms, [*code.functions()])
         self.values = _Values(self)
 
     def atomics(self) -> Iterator[Atomic]:
@@ -100,7 +114,8 @@ class Source:
                 name = self.called(function, at)
                 found = self._atomic(function, at, name)
                 if found is not None and found != WHOLE:
-                    yield Atomic(Place(function, at), name, found)
+                    own = self.terms.has("modes", name) and self._modes.is_of_own_places(function, at)
+                    yield Atomic(Place(function, at), name, found, own)
 
     def called(self, function: Function, at: int) -> str:
         """The last name of what a call calls, templates and namespaces aside."""
@@ -123,11 +138,9 @@ class Source:
             return FLOATS if self._adds_floats(function, given[2]) else None
         if not given:
             return None
-        if not self.terms.has("atomics", name):
+        if not (self.terms.has("atomics", name) or self._is_of_namespace(function, at)):
             taken = self.macro(name, len(given))
-            return (
-                self._added(function, at, [given[n] for n in taken[0]], given[taken[1]]) if taken is not None else None
-            )
+            return self._by_macro(function, at, given, *taken) if taken is not None else None
         if function.called_on(at) >= 0 and len(given) < 3 and not self._is_qualified(function, at):
             place, added = [function.called_on(at)], given[0]
             if self.values.of(function, place[0]) == OPEN and not self._is_reference(function, place[0]):
@@ -144,6 +157,20 @@ class Source:
         found = WHOLE if WHOLE in (into, of) else into or of
         alone = Writers(self.values, threads=True).is_alone(function, at, place)
         return WHOLE if alone else found
+
+    def _by_macro(
+        self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
+    ) -> Numbers | None:
+        """The same of a macro; where none of what it is handed is the array, by what is added alone."""
+        if place[0] >= 0:
+            return self._added(function, at, [given[n] for n in place], given[added])
+        alone = Writers(self.values, threads=True).is_alone(function, at, [given[n] for n in place[1:]])
+        return WHOLE if alone else self.values.of(function, given[added])
+
+    def _is_of_namespace(self, function: Function, at: int) -> bool:
+        """Whether a call adds atomically that is told by its namespace: `Simt::AtomicAdd`."""
+        name = function.dotted(function.ops[at][1])
+        return self.terms.has("atomics", ".".join(name.split(".")[-2:])) if "." in name else False
 
     def _is_qualified(self, function: Function, at: int) -> bool:
         """Whether what is before a name is a namespace: `at::native::gpuAtomicAdd`."""
@@ -166,6 +193,8 @@ class Source:
 
     def _chosen(self, function: Function, at: int) -> Numbers:
         """The numbers of the type that a call is told: `SetAtomicAdd<float>()`."""
+        if self._modes.adds_counts(function, at):
+            return WHOLE
         callee = function.ops[function.ops[at][1]]
         items = function.ops[callee[2]] if callee[0] == op.ITEM else (op.END,)
         return self.values.of(function, items[1]) if items[0] == op.TUPLE and len(items) > 1 else OPEN
@@ -215,14 +244,21 @@ class Source:
             folder = os.path.dirname(folder)
         return ""
 
+    @cached_property
+    def macros(self) -> dict[str, list[Function]]:
+        """The macros of this source by their names; those that a function defines for itself, too."""
+        found: dict[str, list[Function]] = {}
+        for function in filter(is_macro, self.code.functions()):
+            found.setdefault(function.name, []).append(function)
+        return found
+
     def macro(self, name: str, count: int, depth: int = 0) -> tuple[list[int], int] | None:
-        """Of a macro that adds atomically: which of what it is handed tells the place, and which is added."""
+        """Of a macro that adds atomically: which of what it is handed is the array (-1 for none), tells the place, and is added."""
         for source in self.included if depth < DEEPEST else ():
-            for function in source.code.by_name.get(name, ()):
-                if is_macro(function) and len(function.header.parameters) == count:
-                    found = source.expanded(self, function, depth)
-                    if found is not None:
-                        return found
+            for function in source.macros.get(name, ()):
+                found = source.expanded(self, function, depth) if len(function.header.parameters) == count else None
+                if found is not None:
+                    return found
         return None
 
     def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
@@ -232,10 +268,12 @@ class Source:
             inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
             if inner is None or len(given) < 2:
                 continue
-            place = [n for number in inner[0] for n in _parameters(function, given[number])]
+            known = [given[number] for number in inner[0] if number >= 0]
+            place = [n for value in known for n in _parameters(function, value)]
+            array = next(iter(_parameters(function, _array(function, known[0]))), -1) if inner[0][0] >= 0 else -1
             added = [*_parameters(function, given[inner[1]])]
             if place and added:
-                return [*dict.fromkeys(place)], added[0]
+                return [array, *(n for n in dict.fromkeys(place) if n != array)], added[0]
         return None
 
     # -- templates --------------------------------------------------------------------------------------------------
