@@ -10,7 +10,7 @@ from itertools import takewhile
 from detlint.catalog import Entry
 from detlint.checks.match import Match
 from detlint.domains.device import Devices
-from detlint.domains.where import NOWHERE, ON_HOST, UNKNOWN, Where
+from detlint.domains.where import ACCELERATOR, HOST, LEFT, NOWHERE, OPEN, Where
 from detlint.ir.places import Place
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
@@ -23,20 +23,21 @@ class Placed:
 
     def __init__(self, users: Users) -> None:
         self._users = users
-        self._devices = Devices(users)
+        self._devices = Devices(users, ACCELERATOR)
+        self._hosts = Devices(users, LEFT)
 
     def where(self, module: Module, index: int, match: Match) -> Where:
         """Where that lies which an entry asks for of a call."""
         call = self._call(module, index)
         parameter = asked(match.entry)
         if call is None:
-            return UNKNOWN
+            return OPEN
         meaning, place = call
         places = self._users.resolver.catalog.places
         makes = match.name in places.asked + places.at_home + places.alike
         if parameter == "self":
             base = place.function.called_on(place.at)
-            return self._devices.at(meaning, Place(place.function, base)) if base >= 0 else UNKNOWN
+            return self._devices.at(meaning, Place(place.function, base)) if base >= 0 else OPEN
         if parameter == "device" and makes:
             return self._devices.at(meaning, place)
         names = (name for name, _ in self._users.resolver.catalog.signatures.get(match.name, ()))
@@ -52,7 +53,7 @@ class Placed:
             return False
         meaning, place = call
         given = [*place.function.call(place.at).values(), place.function.called_on(place.at)]
-        return any(self._devices.at(meaning, Place(place.function, value)) == ON_HOST for value in given if value >= 0)
+        return any(self._hosts.at(meaning, Place(place.function, value)) == HOST for value in given if value >= 0)
 
     def _call(self, module: Module, index: int) -> tuple[Meaning, Place] | None:
         site = module.sites[index]

@@ -136,13 +136,15 @@ def _determinism_off(
     switch = _switch(match, place, catalog)
     hardware, certain = _hardware(reach, matcher, backward)
     active = sorted(hardware & set(switch.targets))
-    finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)}
-    elsewhere = all(on_host(found.module, found.site) for found in finding)
-    assumes = switch.assumed or ("finds-hardware" in match.entry.contexts and not elsewhere)
-    if assumes and not certain and not active:
+    open_ = not certain and not active
+    by_finding = open_ and not switch.assumed and "finds-hardware" in match.entry.contexts
+    if by_finding or (open_ and switch.assumed):
         usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, backward))
     if not active or reach.switches.get(switch.name, (launched(reach, switch.name), None))[0]:
+        return
+    finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)} if by_finding else ()
+    if by_finding and all(on_host(found.module, found.site) for found in finding):
         return
     module = reach.entry.module
     partly = active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]

@@ -35,7 +35,7 @@ from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
 from detlint.domains import order
-from detlint.domains.where import ACCELERATOR, ON_ACCELERATOR, OPEN
+from detlint.domains.where import ACCELERATOR, OPEN
 from detlint.facts.model import Either, Member
 from detlint.ir.launch_texts import is_settings
 from detlint.model.launch_facts import OF_LAUNCHES
@@ -204,10 +204,10 @@ class Verdicts:
     def _lying(self, module: Module, index: int, match: Match, case: Case, runs: Runs) -> Case | None:
         """The case of what is about accelerators alone, by where it lies what the site makes; None where that is the CPU. What isn't known
         is the accelerator in a file that runs pass; elsewhere the caller decides, and it matters where back ends are compared."""
-        where = self.silence.placed.where(module, index, match) if asked(match.entry) else ON_ACCELERATOR
-        if ACCELERATOR in where:
+        where = self.silence.placed.where(module, index, match) if asked(match.entry) else ACCELERATOR
+        if where == ACCELERATOR:
             return case
-        if OPEN not in where:
+        if where != OPEN:
             return None
         if any(passage.sites for passage in runs.passages):
             return case._replace(certainty="likely")

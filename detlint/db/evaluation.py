@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from detlint.db.errors import CycleError, UnsettledError
 from detlint.db.query import NOTHING, Asked, Key
+from detlint.frames import in_one_piece
 
 Name = tuple[Asked[Any, Any], Key]
 _T = TypeVar("_T")
@@ -171,7 +172,7 @@ def _apart(work: Callable[[], _T]) -> _T:
 
     def target() -> None:
         try:
-            result.append(work())
+            result.append(in_one_piece(work))
         except BaseException as error:  # handed to the thread that waits
             failure.append(error)
 

@@ -7,7 +7,7 @@ network is handed lies where the network does; what the command line doesn't say
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import chain
 from typing import Final
@@ -17,15 +17,13 @@ from detlint.domains.members import Members
 from detlint.domains.objects import Objects
 from detlint.domains.search import Search
 from detlint.domains.where import (
+    ACCELERATOR,
+    HOST,
+    LEFT,
     NOWHERE,
-    ON_ACCELERATOR,
-    ON_HOST,
-    ON_LEFT,
-    UNKNOWN,
+    OPEN,
     Value,
     Where,
-    join,
-    together,
 )
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
@@ -41,10 +39,15 @@ _DEFAULT: Final = -1
 
 
 class Devices:
-    """Finds out where values lie."""
+    """Finds out where values lie.
 
-    def __init__(self, users: Users) -> None:
+    Args:
+        enough: what is farther from the host needn't be told apart from this, so that nothing more is looked into where it is found.
+    """
+
+    def __init__(self, users: Users, enough: Where = ACCELERATOR) -> None:
         self.users = users
+        self._enough = enough
         self.meanings = users.meanings
         self.catalog = users.resolver.catalog
         self.places = self.catalog.places
@@ -59,7 +62,21 @@ class Devices:
 
     def asked_at(self, meaning: Meaning, place: Place) -> Where:
         """The device that a value asks for, in whichever context."""
-        return ON_ACCELERATOR if _is_rank(*place) else self.at(meaning, place)
+        return ACCELERATOR if _is_rank(*place) else self.at(meaning, place)
+
+    def join(self, found: Iterable[Where]) -> Where:
+        """What may be one of several, or is computed of them: numbers on the host may go with what is elsewhere."""
+        joined = NOWHERE
+        for where in found:
+            joined = max(joined, where)
+            if joined >= self._enough:
+                return self._enough
+        return joined
+
+    def any_of(self, found: Iterator[Where]) -> Where | None:
+        """What may be one of several, if there are any."""
+        first = next(found, None)
+        return self.join(chain((first,), found)) if first is not None else None
 
     def where(self, value: Value) -> Where:
         """Where a value lies; of one that comes to itself, by a fixed point."""
@@ -68,7 +85,7 @@ class Devices:
 
     def _transferred(self, value: Value) -> Where:
         transfer = self._transfers.get(value.operation[0])
-        return transfer(value, value.operation) if transfer is not None else UNKNOWN
+        return min(transfer(value, value.operation), self._enough) if transfer is not None else min(OPEN, self._enough)
 
     @cached_property
     def _transfers(self) -> dict[int, Callable[[Value, Op], Where]]:
@@ -76,7 +93,7 @@ class Devices:
         return {
             op.CONST: self._constant, op.LOAD: self._loaded, op.ATTR: self._members.read, op.ITEM: self._item, op.CALL: self._called,
             op.BINARY: self._computed, op.AUGMENT: self._computed, op.UNARY: self._computed, op.COMPARE: self._computed,
-            op.CHOICE: lambda value, operation: join(self.where(value.of(arm)) for arm in operation[2:] if arm >= 0),
+            op.CHOICE: lambda value, operation: self.join(self.where(value.of(arm)) for arm in operation[2:] if arm >= 0),
             op.LIST: self._display, op.TUPLE: self._display, op.SET: self._display, op.DICT: self._display, op.TEXT: self._text,
             op.STAR: inner, op.AWAIT: inner, op.YIELD_FROM: inner, op.FOR: inner, op.WITH: inner, op.PART: self._part,
             op.COLLECT: self._collected, op.MEMBER: self._imported, op.IMPORT: self._nowhere, op.FUNCTION: self._nowhere,
@@ -96,8 +113,8 @@ class Devices:
         """The device that a text is the name of, or the beginning of one."""
         word = text.partition(":")[0].lower() if isinstance(text, str) else ""
         if word in ("cpu", "meta"):
-            return ON_HOST
-        return ON_ACCELERATOR if word in self.places.devices else NOWHERE
+            return HOST
+        return ACCELERATOR if word in self.places.devices else NOWHERE
 
     def _constant(self, value: Value, operation: Op) -> Where:
         return self.named(value.function.constant(value.at))
@@ -108,11 +125,11 @@ class Devices:
     def _computed(self, value: Value, operation: Op) -> Where:
         values = [value.of(at) for at in value.function.values(value.at)]
         first = self.named(value.function.constant(values[0].at)) if values else NOWHERE
-        return first or together(self.where(one) for one in values)  # "cuda:" + str(rank)
+        return first or self.join(self.where(one) for one in values)  # "cuda:" + str(rank)
 
     def _display(self, value: Value, operation: Op) -> Where:
         values = [value.of(at) for at in value.function.values(value.at)]
-        return join(map(self.where, chain(values, self._filled(value))))
+        return self.join(map(self.where, chain(values, self._filled(value))))
 
     def _filled(self, value: Value) -> Iterator[Value]:
         """What is put into a list later, by the names that keep it: `rows.append(row)`."""
@@ -155,8 +172,8 @@ class Devices:
             return self.where(value.of(element))
         made = value.function.ops[operation[1]]
         callee = self._callee(value.of(operation[1])) if made[0] == op.CALL else None
-        parts = [*self._parts_given(callee, operation[2], operation[3])] if callee is not None else []
-        return join(parts) if parts else self.where(value.of(operation[1]))
+        part = self.any_of(self._parts_given(callee, *operation[2:4])) if callee is not None else None
+        return part if part is not None else self.where(value.of(operation[1]))
 
     def _parts_given(self, callee: Value, part: int, count: int) -> Iterator[Where]:
         """One of several things that a function gives back."""
@@ -167,7 +184,7 @@ class Devices:
 
     def _collected(self, value: Value, operation: Op) -> Where:
         gives = (o for n, o in value.function.each(op.GIVE) if value.function.collected(n) == value.at)
-        return join(self.where(value.of(o[2] if o[2] >= 0 else o[1])) for o in gives)
+        return self.join(self.where(value.of(o[2] if o[2] >= 0 else o[1])) for o in gives)
 
     # -- names ---------------------------------------------------------------------------------------------------------
 
@@ -175,18 +192,20 @@ class Devices:
         function, slot = value.function, operation[1]
         owner, home = function.binding(slot)
         if home < 0:
-            return UNKNOWN if value.meaning.module.facts.stars else NOWHERE
+            return OPEN if value.meaning.module.facts.stars else NOWHERE
         if owner != function.number:
             return self.variable(value.meaning, Binding(owner, home))
-        found = list[Where]()
+        return self.join(self._defined(value))
+
+    def _defined(self, value: Value) -> Iterator[Where]:
+        """By what a name of the function itself may have been bound to."""
+        function = value.function
         for definition in function.flow.reaching.get(value.at, frozenset((BEFORE,))):
             if definition >= 0 and function.ops[definition][0] == op.STORE:
-                found.append(self._kept(value.of(function.ops[definition][2]), value.at))
+                yield self._kept(value.of(function.ops[definition][2]), value.at)
             elif definition < 0 and (taken := function.may_give(value.at)) >= 0:
-                found.append(
-                    dict(value.context)[taken] if taken in dict(value.context) else self.parameter(value, taken)
-                )
-        return join(found)
+                given = dict(value.context)
+                yield given[taken] if taken in given else self.parameter(value, taken)
 
     def _kept(self, value: Value, read: int) -> Where:
         """Where that lies which a name was bound to, when it is read: what is done to an object later doesn't count."""
@@ -198,15 +217,15 @@ class Devices:
 
     def variable(self, meaning: Meaning, binding: Binding) -> Where:
         """Where that lies which a variable of a function around, or of a module, may be."""
+        return self.join(self._bound(meaning, binding))
+
+    def _bound(self, meaning: Meaning, binding: Binding) -> Iterator[Where]:
         around = meaning.code.function(binding.owner)
-        found = [
-            self.where(Value(meaning, function, function.ops[at][2]))
-            for function, at in meaning.code.stores(binding)
-            if function.ops[at][0] == op.STORE
-        ]
+        for function, at in meaning.code.stores(binding):
+            if function.ops[at][0] == op.STORE:
+                yield self.where(Value(meaning, function, function.ops[at][2]))
         if binding.owner and binding.slot < len(around.header.parameters):
-            found.append(self.parameter(Value(meaning, around, 0), binding.slot))
-        return join(found)
+            yield self.parameter(Value(meaning, around, 0), binding.slot)
 
     def _imported(self, value: Value, operation: Op) -> Where:
         return self.of_name(value.meaning.name(value.function, value.at))
@@ -215,10 +234,12 @@ class Devices:
         """Where that lies which a name of a library, or of the top level of a file of the program, means."""
         path, colon, inside = name.partition("::")
         if not colon:
-            return ON_ACCELERATOR if name in self.places.accelerator else NOWHERE
+            return ACCELERATOR if name in self.places.accelerator else NOWHERE
         meaning = self.meanings.at(path)
         slots = meaning.code.module.slots.get(inside, ()) if meaning is not None else ()
-        return join(self.variable(meaning, meaning.code.module.binding(slot)) for slot in slots if meaning is not None)
+        return self.join(
+            self.variable(meaning, meaning.code.module.binding(slot)) for slot in slots if meaning is not None
+        )
 
     def parameter(self, value: Value, slot: int) -> Where:
         """Where that lies which a parameter of a function is handed: by its callers, or where the network lies that is handed it."""
@@ -231,10 +252,8 @@ class Devices:
             said = self.where(Value(value.meaning, owner, default)) if default >= 0 else NOWHERE
             return said or self.object(value.meaning, owner)
         given = self.callers.given(value.meaning, function, slot)
-        found = [self.where(Value(meaning, *place)) for meaning, place in given.values]
-        if self._is_of_data(value.meaning, function):
-            return join((*found, ON_LEFT))
-        return join(found) if given.complete else join((*found, UNKNOWN))
+        others = [LEFT] if self._is_of_data(value.meaning, function) else [] if given.complete else [OPEN]
+        return self.join(chain(others, (self.where(Value(meaning, *place)) for meaning, place in given.values)))
 
     def _is_of_data(self, meaning: Meaning, function: Function) -> bool:
         """Whether a function is handed data before a network gets them: a data pipeline calls it, or it is what is called of an object
@@ -263,7 +282,7 @@ class Devices:
         called = [Value(caller, place.function, place.function.called_on(place.at)) for caller, place in calls.places]
         bases = called + [Value(caller, *place) for caller, place in calls.applied]
         known = calls.complete and bases and all(base.at >= 0 and not base.is_named for base in bases)
-        return join(map(self.where, bases)) if known else self.object(value.meaning, owner)
+        return self.join(map(self.where, bases)) if known else self.object(value.meaning, owner)
 
     def _is_forward(self, meaning: Meaning, function: Function) -> bool:
         owner = function.parent
@@ -294,31 +313,31 @@ class Devices:
             return self._objects.made(value)
         told = function.call(value.at).argument(-1, "device")
         if told >= 0 and value.meaning.is_class(function, operation[1]):
-            return self.asked(value.of(told)) or UNKNOWN
+            return self.asked(value.of(told)) or OPEN
         values = [value.of(at) for at in function.call(value.at).values()]
         if base >= 0 and not value.of(operation[1]).is_named:
             values.insert(0, value.of(base))
         computes = name.startswith("builtins.") or name.partition(".")[0] in self.catalog.roots
-        found = together(map(self.where, values))
+        found = self.join(map(self.where, values))
         if not found and base < 0 and not computes:
-            return self._objects.made(value, sure=False) if name else UNKNOWN
-        return found if computes or found else UNKNOWN
+            return self._objects.made(value, sure=False) if name else OPEN
+        return found if computes or found else OPEN
 
     def _by_library(self, value: Value, name: str) -> Where | None:
         """Where that lies which a function of a library makes by what it is told of a device; None for any other."""
         places = self.places
         if name in places.accelerator:
-            return ON_ACCELERATOR
+            return ACCELERATOR
         if name in places.host:
-            return ON_LEFT
+            return LEFT
         call = value.function.call(value.at)
         first = call.argument(0, "input", "type", "t")
         if name in places.names:
-            return self.asked(value.of(first)) if first >= 0 else UNKNOWN
+            return self.asked(value.of(first)) if first >= 0 else OPEN
         if name in places.asked or name in places.at_home:
             told = first if name in places.at_home and "device" not in call.named else call.argument(-1, "device")
-            found = self.asked(value.of(told)) if told >= 0 else UNKNOWN if call.unpacked else NOWHERE
-            return found or (ON_LEFT if name in places.at_home else self.default(value))
+            found = self.asked(value.of(told)) if told >= 0 else OPEN if call.unpacked else NOWHERE
+            return found or (LEFT if name in places.at_home else self.default(value))
         if name in places.alike:
             told = call.argument(-1, "device")
             found = self.asked(value.of(told)) if told >= 0 else NOWHERE
@@ -331,9 +350,9 @@ class Devices:
             return None
         words, function = self._words, value.function
         if word in words["to_accelerator"]:
-            return ON_ACCELERATOR
+            return ACCELERATOR
         if word in words["to_host"]:
-            return ON_HOST
+            return HOST
         if word in words["tells"]:
             return NOWHERE
         base = value.of(function.called_on(value.at))
@@ -355,7 +374,7 @@ class Devices:
 
     def asked(self, value: Value) -> Where:
         """The device that a value asks for."""
-        return ON_ACCELERATOR if _is_rank(value.function, value.at) else self.where(value)
+        return ACCELERATOR if _is_rank(value.function, value.at) else self.where(value)
 
     def _callee(self, value: Value) -> Value | None:
         """The function of the program that a call runs, in the context of that; None where it may be another."""
@@ -378,7 +397,7 @@ class Devices:
         function = callee.function
         codes = (op.YIELD, op.YIELD_FROM) if function.header.kind & GENERATOR else (op.RETURN,)
         gives = [o[1] for n, o in function.each(*codes) if o[1] >= 0 and not function.is_dead(n)]
-        return join(self.where(callee.of(at)) for at in gives)
+        return self.join(self.where(callee.of(at)) for at in gives)
 
     # -- the default device --------------------------------------------------------------------------------------------
 
@@ -389,7 +408,7 @@ class Devices:
             if entered[0] == op.WITH and self._is_device(value.of(entered[1])):
                 return self.where(value.of(entered[1]))
         key = (value.meaning.path, -1, _DEFAULT, ())
-        return self.search.of(key, lambda: self._set_default(value.meaning)) or ON_LEFT
+        return self.search.of(key, lambda: self._set_default(value.meaning)) or LEFT
 
     def _is_device(self, value: Value) -> bool:
         """Whether a value is a device, which is the default in a block."""
@@ -402,7 +421,9 @@ class Devices:
     def _set_default(self, meaning: Meaning) -> Where:
         """The default device that a file sets, or a script that leads to it."""
         words = {name.rpartition(".")[2] for name in self.places.default}
-        found = list[Where]()
+        return self.join(self._told_default(meaning, words))
+
+    def _told_default(self, meaning: Meaning, words: set[str]) -> Iterator[Where]:
         for path in dict.fromkeys((meaning.path, *(self.users.ends(meaning.path) or ()))):
             other = self.meanings.at(path)
             if other is None or words.isdisjoint(other.code.identifiers):
@@ -410,8 +431,7 @@ class Devices:
             for function in other.code.functions():
                 for at, name in other.calls(function):
                     given = function.call(at).values()[:1] if name in self.places.default else ()
-                    found += (self._default_told(Value(other, function, told)) for told in given)
-        return join(found)
+                    yield from (self._default_told(Value(other, function, told)) for told in given)
 
     def _default_told(self, value: Value) -> Where:
         """The device that is made the default: by its name, or by a type of tensor, `"torch.cuda.FloatTensor"`."""

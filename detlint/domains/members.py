@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from detlint.db import Memo
-from detlint.domains.where import NOWHERE, UNKNOWN, Value, Where
+from detlint.domains.where import NOWHERE, OPEN, Value, Where
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.uses import Op
@@ -46,8 +46,8 @@ class Members:
         kind = meaning.kind(function, operation[1])
         if "::" in kind:
             return self.of_object(kind, word, base)
-        options = [*self._options(base, word)]
-        return NOWHERE.union(*options) if options else self._devices.where(base) or UNKNOWN
+        option = self._devices.any_of(self._options(base, word))
+        return option if option is not None else self._devices.where(base) or OPEN
 
     def of_object(self, name: str, word: str, own: Value) -> Where:
         """Where an attribute of an object lies.
@@ -57,10 +57,11 @@ class Members:
             own: the object.
         """
         resolver = self._devices.users.resolver
-        found = [where for owner in resolver.classes.mro(name) for where in self._of_class(name, owner, word, own)]
-        if found:
-            return NOWHERE.union(*found)
-        return self._devices.where(own) if resolver.kinds.layer(name) is not None else UNKNOWN
+        bases = resolver.classes.mro(name)
+        found = self._devices.any_of(where for owner in bases for where in self._of_class(name, owner, word, own))
+        if found is not None:
+            return found
+        return self._devices.where(own) if resolver.kinds.layer(name) is not None else OPEN
 
     def _of_class(self, name: str, owner: str, word: str, own: Value) -> Iterator[Where]:
         """What the body of a class says of an attribute: a property, what its methods set, a field.
@@ -122,7 +123,7 @@ class Members:
                 for at, _ in function.each(op.CALL):
                     if function.called(at) == _ADDS and word in (read_as(function, at) or ()):
                         default = function.call(at).named.get("default", -1)
-                        yield self._devices.where(Value(meaning, function, default)) if default >= 0 else UNKNOWN
+                        yield self._devices.where(Value(meaning, function, default)) if default >= 0 else OPEN
             for function, at in meaning.code.setters(word):
                 operation = function.ops[at]
                 if operation[0] == op.SET_ATTR and not function.own(at):

@@ -7,10 +7,11 @@ part of, wherever in the program; the order of what is done to it isn't asked. W
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from detlint.domains.callers import argument
-from detlint.domains.where import ACCELERATOR, ON_LEFT, OPEN, UNKNOWN, Value, Where
+from detlint.domains.where import ACCELERATOR, LEFT, NOWHERE, OPEN, Value, Where
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
 from detlint.ir.places import Place
@@ -46,12 +47,11 @@ class Objects:
 
     def _of_class(self, name: str) -> Where:
         built = self._devices.callers.built(name)
-        found = set(self._moved_by_itself(name))
-        for meaning, place in built.places:
-            found |= self.made(Value(meaning, *place))
-        return Where(found | ({OPEN} if not built.places or not built.complete else set()))
+        others = [] if built.places and built.complete else [OPEN]
+        made = (self.made(Value(meaning, *place)) for meaning, place in built.places)
+        return self._devices.join(chain(others, self._moved_by_itself(name), made))
 
-    def _moved_by_itself(self, name: str) -> Iterator[str]:
+    def _moved_by_itself(self, name: str) -> Iterator[Where]:
         """What the methods of a class do with their object: `self.to(device)`."""
         found = self._devices.meanings.definition(name)
         meaning, owner = found if found is not None else (None, None)
@@ -60,7 +60,7 @@ class Objects:
             for at, _ in method.each(op.CALL) if method is not None and meaning is not None else ():
                 base = method.called_on(at) if method is not None else -1
                 if method is not None and meaning is not None and base >= 0 and method.is_self(base):
-                    yield from self._devices.moved(Value(meaning, method, at)) or ()
+                    yield self._devices.moved(Value(meaning, method, at)) or NOWHERE
 
     def made(self, value: Value, sure: bool = True, before: int = -1) -> Where:
         """Where the object lies that a call makes.
@@ -74,13 +74,12 @@ class Objects:
             for at, _ in value.function.each(op.LOAD)
             if at > before >= 0 and not _comes_back(value.function, before, at)
         }
-        found = Where(self._followed(value, seen, 0))
         told = value.function.call(value.at).argument(-1, "device")
-        if told >= 0:
-            found |= self._devices.asked(value.of(told))
-        return found or (self._devices.default(value) if sure else UNKNOWN) or ON_LEFT
+        asked = (self._devices.asked(value.of(at)) for at in (told,) if at >= 0)
+        found = self._devices.join(chain(asked, self._followed(value, seen, 0)))
+        return found or (self._devices.default(value) if sure else OPEN) or LEFT
 
-    def _followed(self, value: Value, seen: set[tuple[str, int, int]], depth: int) -> Iterator[str]:
+    def _followed(self, value: Value, seen: set[tuple[str, int, int]], depth: int) -> Iterator[Where]:
         """What is done with an object that an op gives."""
         key = (value.meaning.path, value.function.number, value.at)
         if key in seen:
@@ -92,7 +91,7 @@ class Objects:
         for use in value.function.users[value.at]:
             yield from self._used(value, use, seen, depth + 1)
 
-    def _used(self, value: Value, use: Use, seen: set[tuple[str, int, int]], depth: int) -> Iterator[str]:
+    def _used(self, value: Value, use: Use, seen: set[tuple[str, int, int]], depth: int) -> Iterator[Where]:
         function, operation = value.function, value.function.ops[use.op]
         code = operation[0]
         if code == op.STORE:
@@ -120,11 +119,11 @@ class Objects:
             found = [part for part in parts if function.ops[part][2:] == (use.place - 1, len(operation) - 1)]
         return found
 
-    def _kept(self, meaning: Meaning, binding: Binding, seen: set[tuple[str, int, int]], depth: int) -> Iterator[str]:
+    def _kept(self, meaning: Meaning, binding: Binding, seen: set[tuple[str, int, int]], depth: int) -> Iterator[Where]:
         for function, at in meaning.code.reads(binding):
             yield from self._followed(Value(meaning, function, at), seen, depth)
 
-    def _part_of(self, value: Value, at: int, seen: set[tuple[str, int, int]], depth: int) -> Iterator[str]:
+    def _part_of(self, value: Value, at: int, seen: set[tuple[str, int, int]], depth: int) -> Iterator[Where]:
         """Of an object that becomes an attribute of another."""
         function, code = value.function, value.meaning.code
         for number, read in code.attributes.get(code.strings[function.ops[at][2]], ()):
@@ -133,20 +132,20 @@ class Objects:
                 yield from self._followed(Value(value.meaning, other, read), seen, depth)
         owner = function.receiver(function.ops[at][1])
         if owner is not None and self._devices.users.resolver.kinds.layer(f"{value.meaning.path}::{owner.qualified}"):
-            yield from self._devices.object(value.meaning, owner)
+            yield self._devices.object(value.meaning, owner)
 
-    def _method(self, value: Value, at: int, seen: set[tuple[str, int, int]], depth: int) -> Iterator[str]:
+    def _method(self, value: Value, at: int, seen: set[tuple[str, int, int]], depth: int) -> Iterator[Where]:
         """Of an object whose method is called, perhaps one that moves it."""
         function = value.function
         for use in function.users[at]:
             if function.ops[use.op][0] != op.CALL or use.place != 1:
                 continue
             moved = self._devices.moved(value.of(use.op))
-            yield from moved or ()
+            yield moved or NOWHERE
             if moved is not None or function.called(use.op) in self._devices.catalog.words_with("returns-self"):
                 yield from self._followed(value.of(use.op), seen, depth)
 
-    def _handed(self, value: Value, call: int, seen: set[tuple[str, int, int]], depth: int) -> Iterator[str]:
+    def _handed(self, value: Value, call: int, seen: set[tuple[str, int, int]], depth: int) -> Iterator[Where]:
         """Of an object that a call is handed."""
         devices, function = self._devices, value.function
         name = value.meaning.name(function, function.ops[call][1])
@@ -163,7 +162,9 @@ class Objects:
         elif function.called_on(call) < 0 or function.called(call) not in devices.catalog.fills:
             yield OPEN
 
-    def _taken(self, value: Value, call: int, name: str, seen: set[tuple[str, int, int]], depth: int) -> Iterator[str]:
+    def _taken(
+        self, value: Value, call: int, name: str, seen: set[tuple[str, int, int]], depth: int
+    ) -> Iterator[Where]:
         """Of an object that a function, or constructor, of the program is handed."""
         meanings = self._devices.meanings
         found = meanings.definition(name)
@@ -180,7 +181,7 @@ class Objects:
 
     def _given_back(
         self, meaning: Meaning, function: Function, seen: set[tuple[str, int, int]], depth: int
-    ) -> Iterator[str]:
+    ) -> Iterator[Where]:
         """Of an object that a function gives back."""
         calls = self._devices.callers.calls(meaning, function)
         for caller, place in calls.places:

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from detlint.db.database import Database
-from detlint.domains.where import NOWHERE, UNKNOWN, Context, Where
+from detlint.domains.where import NOWHERE, OPEN, Context, Where
 
 DEEPEST: Final = 400
 """So many values may be made of one another; what is farther away isn't known."""
@@ -54,7 +54,7 @@ class Search:
             return self._assumed.get(key, NOWHERE)
         if len(self._open) > DEEPEST:
             self._rests_on, self._cut = 0, True
-            return UNKNOWN
+            return OPEN
         outer = self._rests_on
         found = self._in_rounds(key, ask)
         self._rests_on = min(outer, self._rests_on)
@@ -95,7 +95,7 @@ class Search:
     def _grown(self, key: Key, found: Where, begun: int) -> dict[Key, Where]:
         """Of that, what is more than was assumed."""
         round_, assumed = self._round(key, found, begun), self._assumed
-        more = {other: where | assumed.get(other, NOWHERE) for other, where in round_.items()}
+        more = {other: max(where, assumed.get(other, NOWHERE)) for other, where in round_.items()}
         return {other: where for other, where in more.items() if where != assumed.get(other, NOWHERE)}
 
     def _forget(self, begun: int) -> None:

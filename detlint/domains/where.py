@@ -1,33 +1,38 @@
-"""What may be said of where a value lies: the lattice of devices, and values in their contexts.
+"""What may be said of where a value lies: the lattice of devices, which is a chain, and values in their contexts.
 
-An abstract value is a set of what the value may be; `|` is the join, and the empty set says nothing.
+Of what may be one of several, the one that is farther from the host, as somebody asks for it, says what is asked: whether it may be on an
+accelerator, and whether it surely is on the host. So that decides, and is all that is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from enum import IntEnum
 from typing import Final, NamedTuple
 
 from detlint.ir.code import Function
 from detlint.ir.uses import Op
 from detlint.model.meaning import Meaning
 
-HOST: Final = "host"
-"""The CPU, as somebody asks for."""
-LEFT: Final = "left"
-"""The CPU, as nobody asks for another device."""
-ACCELERATOR: Final = "accelerator"
-OPEN: Final = "open"
-"""It isn't known."""
 
-Where = frozenset[str]
-"""What a value may be."""
-NOWHERE: Final = Where()
-"""Of what lies nowhere: numbers, texts."""
-UNKNOWN: Final = Where({OPEN})
-ON_HOST: Final = Where({HOST})
-ON_LEFT: Final = Where({LEFT})
-ON_ACCELERATOR: Final = Where({ACCELERATOR})
+class Where(IntEnum):
+    """Where a value may lie, at most so far from the host."""
+
+    NOWHERE = 0
+    """Of what lies nowhere: numbers, texts."""
+    HOST = 1
+    """The CPU, as somebody asks for."""
+    LEFT = 2
+    """The CPU, as nobody asks for another device."""
+    OPEN = 3
+    """It isn't known."""
+    ACCELERATOR = 4
+
+
+NOWHERE: Final = Where.NOWHERE
+HOST: Final = Where.HOST
+LEFT: Final = Where.LEFT
+OPEN: Final = Where.OPEN
+ACCELERATOR: Final = Where.ACCELERATOR
 
 Context = tuple[tuple[int, Where], ...]
 """What some parameters of a function are in one call."""
@@ -54,14 +59,3 @@ class Value(NamedTuple):
     def operation(self) -> Op:
         """The op that gives it."""
         return self.function.ops[self.at]
-
-
-def join(found: Iterable[Where]) -> Where:
-    """What may be one of several."""
-    return NOWHERE.union(*found)
-
-
-def together(found: Iterable[Where]) -> Where:
-    """Where that lies which is computed of several: an accelerator decides, as numbers on the host may go with it."""
-    each = [where for where in found if where]
-    return ON_ACCELERATOR if ON_ACCELERATOR in each else join(each)

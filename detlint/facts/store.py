@@ -20,6 +20,7 @@ from detlint.facts.gate import gate_of
 from detlint.facts.model import Facts, Head, decode, decode_head, encode
 from detlint.files import read as read_file
 from detlint.files import read_with_status
+from detlint.frames import in_one_piece
 from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.records import FileIR
@@ -461,7 +462,7 @@ def with_deep_stack(work: Callable[[], _T]) -> _T:
             with warnings.catch_warnings():
                 # Parsing warns of the checked code's own faults (`"\d"`), which are not ours to report.
                 warnings.simplefilter("ignore")
-                result.append(work())
+                result.append(in_one_piece(work))
         except BaseException as error:  # handed to the thread that waits
             failure.append(error)
 

@@ -1,6 +1,6 @@
 """What a function, class body or module top level says by itself: its ops, where they stand, what its names mean, what values say.
 
-It is decoded when somebody first asks for it.
+It is decoded when somebody asks for it, and kept for a while (`kept`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.blocks import parts_of
+from detlint.ir.kept import BODIES
 from detlint.ir.records import CLASS, EITHER, KIND, FnIR, Header, Name
 from detlint.ir.spans import Span, Spans, span_of, spans_of
 from detlint.ir.storage import body_of
@@ -33,6 +34,11 @@ class Unknown:
 
 
 UNKNOWN: Final = Unknown()
+_SMALL: Final = frozenset({
+    "_code", "_made_by", "constants", "decorators", "definition", "header", "ir", "number", "outermost", "parent", "qualified",
+    "receives", "strings",
+})  # fmt: skip
+"""What takes no more room than the function itself, by its name."""
 _OF_CLASSES: Final = frozenset({"__class_getitem__", "__init_subclass__", "__new__"})
 """Methods that are called with a class although they don't say so."""
 
@@ -123,7 +129,14 @@ class Body:
 
     @cached_property
     def _body(self) -> FnIR:
-        return body_of(self.ir, self.number)
+        found = body_of(self.ir, self.number)
+        BODIES.add(self, len(found.ops))
+        return found
+
+    def forget(self) -> None:
+        """Work out all of it again when it is asked for next."""
+        for name in vars(self).keys() - _SMALL:
+            del self.__dict__[name]
 
     @cached_property
     def ops(self) -> Sequence[Op]:

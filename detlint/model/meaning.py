@@ -7,7 +7,7 @@ where it does so once; nobody gives a module, or a class, another attribute from
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 from typing import Final
 
 from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Value, options
@@ -19,8 +19,6 @@ from detlint.model.resolve import Resolver
 
 DEEPEST: Final = 24
 """So many names may stand for one another."""
-MOST_FILES: Final = 24
-"""Files whose meanings are kept: the same ones are asked again and again."""
 _KINDS: Final = {op.LIST: "list", op.TUPLE: "tuple", op.SET: "set"}
 
 
@@ -165,11 +163,11 @@ class Meaning:
 
 
 class Meanings:
-    """Those of a program's files. The last ones are kept."""
+    """Those of a program's files."""
 
     def __init__(self, resolver: Resolver) -> None:
         self._resolver = resolver
-        self._kept = lru_cache(MOST_FILES)(self._made)
+        self._kept = cache(self._made)
 
     def of(self, module: Module) -> Meaning | None:
         """What the values in a file mean; None for one that is no Python. What is found out rests on it."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 
@@ -23,8 +23,6 @@ from detlint.status import NOTHING, Status, status_of
 
 FRAMEWORKS: Final = frozenset({"torch", "numpy", "mindspore", "tensorflow"})
 """What is never taken for the program's own, even in their own repositories."""
-MOST_CODES: Final = 40
-"""Files whose IR is kept while it is asked: the same ones are asked again and again."""
 
 
 class ModuleNames:
@@ -100,7 +98,7 @@ class Modules:
     ) -> None:
         self.root = str(root)
         self._read = read
-        self._code = lru_cache(MOST_CODES)(code)
+        self._code = cache(code)
         self._look = look
         self._is_script = is_script
         self.is_taken = is_taken
@@ -125,7 +123,7 @@ class Modules:
         return self._facts[path]
 
     def code(self, path: str) -> Code | None:
-        """The IR of a file; None where it can't be read or parsed, and of one that is no Python. The last ones are kept."""
+        """The IR of a file; None where it can't be read or parsed, and of one that is no Python."""
         return self._code(path)
 
     def head(self, path: str) -> Head | None:

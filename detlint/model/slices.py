@@ -13,9 +13,11 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.model.meaning import MOST_FILES, Meaning
+from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
 
+MOST_FILES: Final = 24
+"""So many files of a run are looked into for one question, the nearest to where it starts."""
 MOST: Final = 2_000
 """So many values are looked at for one question."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -25,7 +25,7 @@ from detlint.facts.model import (
 from detlint.model.attributes import Writers
 from detlint.model.dynamic import Dynamic
 from detlint.model.index import Index
-from detlint.model.meaning import MOST_FILES, Meanings
+from detlint.model.meaning import Meanings
 from detlint.model.module import Module
 from detlint.model.projects import MANY, Projects
 from detlint.model.resolve import Resolver
@@ -90,7 +90,7 @@ class Users(Projects):
     def __init__(self, resolver: Resolver, index: Index) -> None:
         self.meanings = Meanings(resolver)
         super().__init__(resolver, index, Sinks(resolver, self.meanings))
-        self._dynamic = lru_cache(MOST_FILES)(self._asks)
+        self._dynamic = cache(self._asks)
         self.writers = Writers(resolver)
         self.mentions = index.mentions
         self._said: dict[str, _Said] = {}
