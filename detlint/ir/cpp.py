@@ -11,7 +11,8 @@ Functions, classes, loops and tests become the same ops as Python's. What C++ ha
 - inline assembler calls `asm` with its text and operands;
 - `#include "a.h"` is an `IMPORT` of that path, `#define N 4` a variable, `#define F(x) ...` a function with the decorator `#define`.
 
-Nothing is preprocessed: a macro is a name where it is used, and may be any of those that are defined for it.
+Nothing is preprocessed: a macro is a name where it is used, and may be any of those that are defined for it. One that is a
+statement without a semicolon gets one (`cpp_repairs`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.builder import Builder, File
 from detlint.ir.cpp_expressions import Expressions, place_of, text_of
+from detlint.ir.cpp_repairs import repaired
 from detlint.ir.depth import at_any_depth
 from detlint.ir.lower import assembled
 from detlint.ir.records import CLASS, EITHER, FUNCTION, MODULE, FileIR
@@ -73,7 +75,7 @@ def lower(text: bytes) -> FileIR | None:
     text = text.replace(b"\r\n", b" \n")
     for word in _ATTRIBUTES:
         text = text.replace(word, b" " * len(word))
-    tree = _parser().parse(text)
+    tree = repaired(text, _parser().parse, lambda handed: b"<<<" in handed or _may_add(handed))
     return at_any_depth(partial(_lowered, tree.root_node))
 
 
@@ -94,7 +96,11 @@ def _parsed(text: str) -> Node:
 
 def may_be_kept(text: str) -> bool:
     """Whether what a macro stands for may matter: what it calls to add."""
-    return any(word.decode() in text for word in WORDS)
+    return _may_add(text.encode("utf-8", "replace"))
+
+
+def _may_add(text: bytes) -> bool:
+    return any(word in text for word in WORDS)
 
 
 class _Waiting(NamedTuple):
