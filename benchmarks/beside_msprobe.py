@@ -135,7 +135,7 @@ def _steps(name: str, config: str) -> Iterator[float]:
 
 def steps(name: str, config: str) -> None:
     """Run a workload, dumped if a configuration is named."""
-    from trace import WORKLOADS  # beside this file, not Python's
+    from trace import workload  # beside this file, not Python's
 
     import torch
 
@@ -146,7 +146,7 @@ def steps(name: str, config: str) -> None:
         from msprobe.pytorch import PrecisionDebugger  # type: ignore[import-not-found]
 
         debugger = PrecisionDebugger(config_path=config)
-    step = WORKLOADS[name]()
+    step = workload(name)
     for i in range(STEPS + 3):
         started = time.process_time()
         if debugger is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as Mapped
+from typing import Final
 
 from detlint.catalog import Condition, Entry, Scalar
 from detlint.domains.constant import begins_with, is_comparison, settle
@@ -37,6 +38,16 @@ def argument_of(bound: Mapped[str, Argument], parameter: str) -> Argument | None
     if key not in whole.value.keys:
         return Argument(None, None) if whole.value.open else MISSING
     return Argument(whole.value.values[whole.value.keys.index(key)], whole.given)
+
+
+TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
+"""Methods of a table that are told what to give where it has nothing under a key."""
+
+
+def is_taken_out(value: Value | None) -> bool:
+    """Whether a value is what the caller may leave out of a table of options: `options.pop("seed", None)`."""
+    of = value.of if isinstance(value, Result) else None
+    return isinstance(of, Member) and of.attr in TAKES_OUT and isinstance(of.base, Param)
 
 
 class Judge:
@@ -191,7 +202,7 @@ class Judge:
             return None
         if isinstance(value, Either) and Const(None) in value.options:
             return None
-        return True
+        return None if is_taken_out(value) else True
 
     def _device(self, value: Value | None) -> str:
         """The kind of device that a value names for sure: "cuda" for `torch.device("cuda:0")`; "" where that isn't known."""

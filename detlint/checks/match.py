@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import SHUFFLED, Catalog, Condition, Entry, Target
-from detlint.checks.conditions import Judge, Verdict, argument_of
+from detlint.checks.conditions import TAKES_OUT, Judge, Verdict, argument_of, is_taken_out
 from detlint.checks.dimensions import dimensions
 from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
@@ -39,6 +39,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.scope import MISSING, Missing
 from detlint.ir import ops as op
+from detlint.ir.code import UNKNOWN
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
 from detlint.ir.yaml_text import is_yaml
@@ -911,12 +912,12 @@ class Matcher:
         """What parameters of a call get when nobody gives the functions around it anything else than their defaults."""
         found = {name: Argument(self.by_default(module, function, a.value), a.given) for name, a in way.items()}
         for name, argument in found.items():
-            is_open = argument.value is None or isinstance(argument.value, Either)
+            is_open = argument.value is None or isinstance(argument.value, Either) or is_taken_out(argument.value)
             place = passed.place(name) if is_open and argument.given else None
             meaning = self.sinks.meanings.of(module) if place is not None else None
             if place is not None and meaning is not None:
                 leaf = partial(self._usual_leaf, module, function, meaning)
-                found[name] = Argument(Evaluator(leaf).value(*place) or argument.value, True)
+                found[name] = Argument(Evaluator(leaf).value(*place) or _left_out(*place) or argument.value, True)
         return found
 
     def _usual_leaf(self, module: Module, function: Function, meaning: Meaning, body: Body, at: int) -> Value | None:
@@ -1005,3 +1006,13 @@ def _names(value: Value | None) -> list[str]:
     if isinstance(value, Member):
         return [f"{name}.{value.attr}" for name in _names(value.base)]
     return [name for option in value.options for name in _names(option)] if isinstance(value, Either) else []
+
+
+def _left_out(function: Body, at: int) -> Const | None:
+    """What a call gives that takes out of a table what isn't there: `options.pop("random_state", None)`."""
+    at = function.meant(at)
+    if function.called_on(at) < 0 or function.called(at) not in TAKES_OUT:
+        return None
+    given = function.call(at).positional
+    constant = function.constant(given[1]) if len(given) == 2 else None if function.called(at) == "get" else UNKNOWN
+    return Const(constant) if constant is None or isinstance(constant, bool | int | float | str) else None
