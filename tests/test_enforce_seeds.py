@@ -105,6 +105,24 @@ def test_another_seed_of_the_program_gives_other_numbers() -> None:
     assert all(one != other for one, other in zip(found[0][1], found[1][1], strict=True))
 
 
+SEEDING: dict[str, Callable[[int], object]] = {
+    "random": lambda seed: random.seed(seed),
+    "numpy": lambda seed: np.random.seed(seed),
+    "torch": lambda seed: torch.manual_seed(seed),
+}
+
+
+@pytest.mark.parametrize("stream", SEEDING)
+def test_a_seed_of_any_one_stream_gives_other_numbers_to_what_has_none(stream: str) -> None:
+    found = []
+    for seed in (1, 2, 1):
+        with enforce():
+            SEEDING[stream](seed)
+            found.append(_own())
+    assert found[0] == found[2]
+    assert all(one != other for one, other in zip(found[0], found[1], strict=True))
+
+
 def test_a_seed_of_one_stream_says_nothing_of_another() -> None:
     with enforce() as enforced:
         random.seed(3)

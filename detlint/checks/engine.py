@@ -185,10 +185,11 @@ class Engine:
     def starting(self, entry: EntryPoint) -> tuple[list[Reach], list[EntryPoint]]:
         """What comes of an entry point that nobody gives an option, and as what launches start it; nothing where none gives it one."""
         found = self.flow.reach(entry)
-        files = {path for reach in found for path in reach.files}
+        said = self._documents.around(entry.module.path)
+        files = {path for reach in found for path in reach.files} if said.launches else ()
         modules = [module for path in sorted(files) if (module := self.resolver.module(path)) is not None]
         declared = {name: option for module in modules for name, option in declared_in(module)}
-        started = ways(self._documents.around(entry.module.path), declared) if declared else ()
+        started = ways(said, declared) if declared else ()
         return found, [structs.replace(entry, started=one) for one in started]
 
     def told(self, reach: Reach) -> list[Finding]:

@@ -67,8 +67,7 @@ class RankRules:
 
     def _may(self, reach: Reach) -> bool:
         """Whether the files of a run have a word of what processes do together."""
-        has = self._users.index.has_name
-        return any(has(path, word) for path in sorted(reach.files) for word in self._together)
+        return bool(self._users.index.having(reach.files, frozenset(self._together)))
 
     def _point(self, place: Place) -> Point | None:
         """The call of a site."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from detlint.db import Memo
@@ -28,6 +28,7 @@ class Members:
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
         self._parses: Memo[tuple[Meaning, ...]] = Memo(devices.users.db)
+        self._options_of: dict[str, dict[str, list[tuple[Function, int]]]] = {}
         self._tells = frozenset(name.rpartition(".")[2] for name in devices.places.tells)
 
     def read(self, value: Value, operation: Op) -> Where:
@@ -119,16 +120,24 @@ class Members:
     def _options(self, base: Value, word: str) -> Iterator[Where]:
         """What an option of the command line is by default, or is set to later, where a value is what that was parsed into."""
         for meaning in self._parsed(base):
-            for function in meaning.code.functions():
-                for at, _ in function.each(op.CALL):
-                    if function.called(at) == _ADDS and word in (read_as(function, at) or ()):
-                        default = function.call(at).named.get("default", -1)
-                        yield self._devices.where(Value(meaning, function, default)) if default >= 0 else OPEN
+            for function, default in self._added(meaning).get(word, ()):
+                yield self._devices.where(Value(meaning, function, default)) if default >= 0 else OPEN
             for function, at in meaning.code.setters(word):
                 operation = function.ops[at]
                 if operation[0] == op.SET_ATTR and not function.own(at):
                     yield self._devices.where(Value(meaning, function, operation[3]))
             yield NOWHERE
+
+    def _added(self, meaning: Meaning) -> Mapping[str, Sequence[tuple[Function, int]]]:
+        """The options that a file adds to command lines, by their names: the defaults, -1 for none."""
+        if meaning.path not in self._options_of:
+            found = self._options_of[meaning.path] = dict[str, list[tuple[Function, int]]]()
+            for function in meaning.code.functions() if _ADDS in meaning.code.identifiers else ():
+                for at, _ in function.each(op.CALL):
+                    for word in (read_as(function, at) or ()) if function.called(at) == _ADDS else ():
+                        default = function.call(at).named.get("default", -1)
+                        found.setdefault(word, []).append((function, default))
+        return self._options_of[meaning.path]
 
     def _parsed(self, base: Value) -> tuple[Meaning, ...]:
         """The files in which a value was parsed from a command line."""

@@ -83,12 +83,20 @@ class Calling(Effects):
         bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
         found = []
         for module, function, owner in callees:
-            given = self.arguments(frame, arguments, target, module, function)
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
+            asks = self.asks(module, function, owner, bare)
+            given = self.arguments(frame, arguments, target, module, function) if asks else {}
             registry = self.owning(frame, site.target) if function.owner else ""
             found.append(self.prepared(module, function, owner, place, given, bare, registry))
         return tuple(found)
+
+    def asks(self, module: Module, function: Function, receiver: str, bare: int) -> bool:
+        """Whether anything of a call may rest on what it is given: the function does something, or keeps it."""
+        if _is_constructor(function, receiver):
+            return True
+        does = self.wrapper(module, function, bare) is not None or not self.flow.is_idle(module, function, receiver)
+        return does and not self.is_manager(module, function)
 
     def are_alternatives(self, target: Value, callees: Sequence[Callee]) -> bool:
         """Whether one of several functions runs, and not each of them."""
@@ -171,7 +179,7 @@ class Calling(Effects):
         if call.manager:
             return call
         call.wrapper = self.wrapper(module, function, bare)
-        call.constructs = bool(receiver) and function.name.endswith(".__init__")
+        call.constructs = _is_constructor(function, receiver)
         if call.constructs:
             named = self.naming(module, function, given)
             decides = partial(self.decides, module, function)
@@ -343,6 +351,11 @@ class Calling(Effects):
                     own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
                     return (home, inner), {**closed, parameters[0].name: Origin(own)}
         return None
+
+
+def _is_constructor(function: Function, receiver: str) -> bool:
+    """Whether a function makes an object of a class."""
+    return bool(receiver) and function.name.endswith(".__init__")
 
 
 def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:

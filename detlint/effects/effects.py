@@ -201,7 +201,7 @@ class Effects(Streams):
         if "builds-settings" in entry.contexts and self.resolver.loaded is not None:
             self.rests = True  # on which script that is
             table = self.resolver.loaded.read_by(
-                made.module, made.module.sites[made.site], effect.name, {}, self.result.entry.module.path
+                made.module, made.module.sites[made.site], effect.name, self.result.entry.module.path
             )
             home = self.resolver.module(path_of(table)) if table is not None else None
             if home is not None:  # what it names is built, or called, in order

@@ -81,6 +81,10 @@ class Function(Body):
             seen |= new
             waiting += sorted(new)
 
+    def rests_on(self, value: int) -> list[int]:
+        """The parameters of which a value may be made."""
+        return sorted({slot for at in self.made_of(value) if (slot := self.may_give(at)) >= 0})
+
     def stored(self, at: int) -> list[int] | None:
         """The values that a `LOAD` may give, stored by `STORE`s of this function; None where it may be something else."""
         found = []

@@ -55,6 +55,8 @@ class Index:
         self._table: dict[int, array[int]] | None = None
         """Hash values of names -> the numbers of the files that have them."""
         self._searches = 0
+        self._having: dict[frozenset[str], dict[str, bool]] = {}
+        """Which files have one of some names, where all of many runs are asked for the same."""
         self._sources: dict[str, Code | None] = {}
         """Files of C++ -> their IR."""
         self._db = db
@@ -91,6 +93,17 @@ class Index:
         """The files below a folder that have one of some names, in order."""
         self.sought.update((folder, word) for word in words)
         return [path for path in self._may_say(words, folder) if any(self.has_name(path, word) for word in words)]
+
+    def having(self, paths: Iterable[str], words: frozenset[str]) -> list[str]:
+        """Those of some files that have one of some names."""
+        known = self._having.setdefault(words, {})
+        found = list[str]()
+        for path in paths:
+            if path not in known:
+                known[path] = any(self.has_name(path, word) for word in words)
+            if known[path]:
+                found.append(path)
+        return found
 
     def importing(self, word: str, folder: str) -> Iterator[str]:
         """The files below a folder that import something which has a name among its parts, in order."""

@@ -8,7 +8,7 @@ project's root, whichever has such a file. Nobody changes what was read; what a 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from detlint.facts.model import Const, Member, Ref, Site, Span, Value
@@ -33,6 +33,13 @@ _SELF: Final = "_self_"
 _ENDINGS: Final = (".yaml", ".yml")
 _DEEPEST: Final = 8
 """Files that lead to each other, and references to keys."""
+
+Given = Callable[[str], "str | None"]
+"""What a parameter is in a call, where it is a text."""
+
+
+def _nothing(name: str) -> None:
+    """Of a function that nobody calls."""
 
 
 class Said(NamedTuple):
@@ -64,14 +71,16 @@ class Loaded:
         """Files of code -> the files of settings that they read."""
         self._texts: dict[str, LaunchText] = {}
         self._parts: dict[str, tuple[_Part, ...]] = {}
+        self._paths: dict[tuple[str, int, int, tuple[tuple[int, tuple[str]], ...]], list[str]] = {}
+        """The paths that values may be, with what parameters are on which they rest."""
 
-    def read_by(self, module: Module, site: Site, name: str, given: Mapping[str, str], script: str) -> Ref | None:
+    def read_by(self, module: Module, site: Site, name: str, script: str, given: Given = _nothing) -> Ref | None:
         """The table that a call of what reads settings gives; None where it isn't known which.
 
         Args:
             name: what it calls.
-            given: what parameters of the function around are, where they are texts.
             script: the file that was started; "" where that doesn't matter.
+            given: what a parameter of the function around is, where it is a text.
         """
         parameter = self._resolver.catalog.reading.get(name, "")
         point = call_of(self._resolver, module, site) if parameter else None
@@ -89,7 +98,7 @@ class Loaded:
         around, call = place.function, place.function.call(place.at)
         folder = call.argument(0, "config_path")
         inside = paths(around.code, around, folder, {}) if folder >= 0 else []
-        return self._of_path(around, call.argument(1, "config_name"), {}, module, script, *inside[:1] or [""])
+        return self._of_path(around, call.argument(1, "config_name"), _nothing, module, script, *inside[:1] or [""])
 
     def hands(self, module: Module, name: str) -> Place | None:
         """What decorates a function of a file so that it is handed settings; None for nothing."""
@@ -110,7 +119,7 @@ class Loaded:
         return isinstance(normal, Ref) and normal.name == HYDRA
 
     def _of_path(
-        self, function: Function, at: int, given: Mapping[str, str], module: Module, script: str, folder: str
+        self, function: Function, at: int, given: Given, module: Module, script: str, folder: str
     ) -> Ref | None:
         """The table of the file that a value names.
 
@@ -119,10 +128,11 @@ class Loaded:
         """
         if at < 0:
             return None
-        slots = {
-            n: (given[name],) for n in range(len(function.header.parameters)) if (name := function.text(n)) in given
-        }
-        for path in paths(function.code, function, at, slots):
+        slots = {n: (text,) for n in function.rests_on(at) if (text := given(function.text(n))) is not None}
+        key = (module.path, function.number, at, tuple(slots.items()))
+        if key not in self._paths:
+            self._paths[key] = paths(function.code, function, at, slots)
+        for path in self._paths[key]:
             bare = path.removeprefix(f"{FILE}/../")
             inside = (
                 os.path.normpath(os.path.join(folder.removeprefix(f"{FILE}/.."), bare).lstrip(os.sep))
@@ -147,7 +157,7 @@ class Loaded:
         Args:
             name: what it calls.
         """
-        table = self.read_by(module, site, name, {}, module.path)
+        table = self.read_by(module, site, name, module.path)
         parts = self._of(path_of(table)) if table is not None else ()
         rows = {row.key: _value(row.value) for part in parts if not part.above for row in part.table.rows}
         return Mapped(tuple(rows), tuple(rows.values())) if parts else None

@@ -28,7 +28,7 @@ def of_run(users: Users, files: Collection[str], entry: str, words: Collection[s
     Args:
         entry: that one.
     """
-    said = [path for path in sorted(files) if path == entry or any(users.index.has_name(path, word) for word in words)]
+    said = sorted({entry, *users.index.having(files, frozenset(words))})
     said.sort(key=lambda path: -len(os.path.commonpath([path, entry])))
     meanings = (meaning for path in said[:MOST_FILES] if (meaning := users.meanings.at(path)) is not None)
     return Slices(meanings, users.resolver.catalog.canonical)

@@ -349,12 +349,16 @@ class Values:
             or target.name not in self.resolver.catalog.reading
         ):
             return None
-        held = {name: origin.value for name in frame.given if (origin := self.given(frame, name)) is not None}
-        texts = {name: one.value for name, one in held.items() if isinstance(one, Const)}
-        given = {name: text for name, text in texts.items() if isinstance(text, str)}
-        read = partial(self.resolver.loaded.read_by, frame.module, frame.module.sites[value.site], target.name, given)
+        given, site = partial(self._text_given, frame), frame.module.sites[value.site]
+        read = partial(self.resolver.loaded.read_by, frame.module, site, target.name, given=given)
         table = read("") or read(self.note(SCRIPT, None, self.script))
         return Origin(table) if table is not None else None
+
+    def _text_given(self, frame: Frame, name: str) -> str | None:
+        """The text that a call gave a parameter."""
+        found = self.given(frame, name)
+        text = found.value.value if found is not None and isinstance(found.value, Const) else None
+        return text if isinstance(text, str) else None
 
     def _made(self, kind: str, attr: str) -> Origin | None:
         """What the constructor of a class keeps as an attribute, with what it was handed."""

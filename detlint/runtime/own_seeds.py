@@ -14,6 +14,8 @@ FIXES: Final = {"python": "random.seed", "numpy": "numpy.random.seed", "torch": 
 """Streams, and what seeds them; other libraries' own functions call these."""
 PLAIN: Final = (int, float, str, bytes, bytearray, bool, tuple, list)
 """What a seed may be whose text is the same in each run."""
+_PASSED: Final = (__name__, "detlint.runtime.plans", "detlint.runtime.installation")
+"""What a call of the program's goes through on its way to be noted."""
 
 
 class OwnSeeds:
@@ -24,7 +26,10 @@ class OwnSeeds:
 
     def note(self, api: str, value: object) -> None:
         """The program seeds a stream; a call of our own is none of the program's."""
-        if not is_own(sys._getframe(2).f_code.co_filename):
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_globals.get("__name__") in _PASSED:
+            frame = frame.f_back
+        if not is_own(frame.f_code.co_filename):
             self._given[api] = repr(value) if isinstance(value, PLAIN) else type(value).__name__
 
     def noting(self, api: str, function: Any) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from detlint.runtime.imports import when_imported
-from detlint.tracing import asked, events, frameworks, losses
+from detlint.tracing import asked, events, frameworks, losses, untraced
 from detlint.tracing.beside import Beside
 from detlint.tracing.event_sources import follow
 from detlint.tracing.watch import MAIN, Watch
@@ -39,6 +39,8 @@ def attach() -> None:
     if watch.trace:
         told = events.current = events.Events(watch.fill)
         follow(told, _guarded)
+        if watch.losses and watch.name == MAIN:
+            atexit.register(untraced.leave, Path(watch.losses))
         for framework in frameworks.TRACED:
             when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, told)))
 

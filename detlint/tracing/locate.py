@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.tracing import left_behind, losses
+from detlint.tracing import left_behind, losses, untraced
 from detlint.tracing.output_tail import last
 from detlint.tracing.reader import Unreadable
 from detlint.tracing.runs import NotComparable, Runs, compare_runs
@@ -94,7 +94,7 @@ class Locator:
         except (TimedOut, Failed) as error:
             found.said = f"no operator can be named: {error}"
         except Unreadable:
-            found.said = "no operator can be named: none of PyTorch, MindSpore and TensorFlow was imported"
+            found.said = untraced.explained(self.folder / f"traced{self._number}")
         except NotComparable as error:
             found.said = f"the traces can't be compared: {error}"
         if found.trace is not None and found.trace.equal:
