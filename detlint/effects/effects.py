@@ -235,7 +235,9 @@ class Effects(Streams):
                     continue
                 if used_later:
                     layer = weights or by_mode or self.training > 0
-                    self.later.append(Later(stream, place, self.path, layer, read, entry.while_training))
+                    self.later.append(
+                        Later(stream, place, self.path, layer, read, entry.while_training, self.held(stream))
+                    )
                 elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
                     self.draw(stream, place, kept)
         for switch, value in entry.sets.items():

@@ -493,6 +493,12 @@ class Run:
         """Whether nothing has seeded a stream by now, nor said that its seed is entropy or an option."""
         return self.state.streams.get(stream) in (None, "drawn")
 
+    def held(self, stream: str) -> str:
+        """The seed that a stream has, unless the end of a block around takes it back; "" for none."""
+        return (
+            "" if self.is_open(stream) or any(stream in saved for saved in self.scoped) else self.state.streams[stream]
+        )
+
     def note(self, module: Module) -> None:
         """Note what decorators in an imported file add to groups of commands, and what it puts into registries."""
         for key, value in self.flow.commands_in(module):

@@ -196,7 +196,10 @@ class Sites(Handed):
             if not effect.entry.rule.startswith("DET1"):
                 layer = self.resolver.kinds.layer(effect.name) is not None
                 read = reads(effect)
-                self.later += [Later(stream, place, self.path, layer, read) for stream in effect.entry.draws]
+                self.later += [
+                    Later(stream, place, self.path, layer, read, held=self.held(stream))
+                    for stream in effect.entry.draws
+                ]
         if target is not None and self.flow.callees(target):
             self.build(target, place)
             self.keep(target, place)

@@ -27,6 +27,8 @@ class Later(NamedTuple):
     """Whether that is where data are read."""
     training: bool = False
     """Whether it only is one in a run that trains."""
+    held: str = ""
+    """The seed that the stream has where it is made, as in `State`, if nothing takes that back; "" for none."""
 
 
 class Made(NamedTuple):

@@ -232,5 +232,8 @@ class WholeRun(Sites):
             work = partial(self.draw, drawn.stream, drawn.place, drawn.layer and not self.result.trains)
             if streams is not None and drawn.read:
                 streams = self.aside(streams, work)
+            elif drawn.held and self.is_open(drawn.stream):
+                # The way that makes it has come to an end of its own: `if quick: seed(0); run(Net()); return`.
+                self.aside({**self.state.streams, drawn.stream: drawn.held}, work)
             else:
                 work()
