@@ -201,8 +201,3 @@ class Bindings(Known):
         held, key = self.made[operation[1]], self.made[operation[2]]
         if self.ops[operation[1]][0] == op.LOAD and held is not None and is_table(held):
             self.scope.change(self.ops[operation[1]][1], without(held, key.value if isinstance(key, Const) else None))
-
-    def rest(self) -> Value | None:
-        """What the function that is read gets the keywords as that none of its parameters takes."""
-        parameters = self.details[self.scope.number].parameters
-        return Param(parameters[-1].name) if parameters and parameters[-1].kind == "**" else None

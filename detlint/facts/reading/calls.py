@@ -51,6 +51,8 @@ _TELLS: Final = frozenset({
     "add_argument", "set_defaults", "update", "register_module", "add", "extend", "pop", "setdefault",
 })  # fmt: skip
 """Methods whose name tells the reader something."""
+_TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
+"""Methods of a table that are told what to give where it has nothing under a key."""
 _EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 _NONE: Final[Sequence[Arg]] = ()
 
@@ -87,6 +89,9 @@ class Calls(Annotations):
                 return made
         if callee is None:
             return None
+        own = self.keyword(at, callee) if attr in _TAKES_OUT and type(callee) is Member else None
+        if own is not None:
+            return own
         if attr == "copy" and type(callee) is Member and is_table(callee.base):
             return callee.base
         site = self.site("call", callee, tuple(args), at) if wanted else -1
@@ -99,6 +104,20 @@ class Calls(Annotations):
                 return args[0].value
             return _BUILT_IN.get(name)
         return Result(callee, site) if name or depth_of(callee) < DEEPEST_VALUE else None
+
+    def keyword(self, at: int, callee: Member) -> Param | None:
+        """What `options.pop("seed", None)` gives of a function's own `**options`: a parameter of it with a default in all but its place."""
+        given = [self.made[one] for one in self.scope.function.call(at).positional]
+        key, default = given if len(given) == 2 and callee.base == self.rest() else (None, None)
+        if not (type(key) is Const and isinstance(key.value, str) and type(default) is Const):
+            return None
+        self.details[self.scope.number].options.setdefault(key.value, Option(default, self.span(at)))
+        return Param(key.value, default)
+
+    def rest(self) -> Value | None:
+        """What the function that is read gets the keywords as that none of its parameters takes."""
+        parameters = self.details[self.scope.number].parameters
+        return Param(parameters[-1].name) if parameters and parameters[-1].kind == "**" else None
 
     def understood(self, at: int, name: str, args: list[Arg]) -> Value | None:
         """What a call gives whose meaning the reader itself needs."""
