@@ -399,7 +399,7 @@ class Run:
         call = place.module.sites[place.site]
         if call.kind != "call" or any(argument.name in ("*", "**") for argument in call.args):
             return None
-        own = sum(not parameter.kind for parameter in detail.parameters) - bool(function.owner)
+        own = [parameter.kind for parameter in detail.parameters].index("*") - bool(function.owner)
         return max(sum(not argument.name for argument in call.args) - own, 0)
 
     def caller(self) -> Place | None:

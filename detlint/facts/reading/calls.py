@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from detlint.facts.model import (
     UNKNOWN_RECEIVER,
     Arg,
@@ -17,6 +19,7 @@ from detlint.facts.model import (
     Member,
     Option,
     Param,
+    Parameter,
     Ref,
     Result,
     Value,
@@ -106,12 +109,18 @@ class Calls(Annotations):
         return Result(callee, site) if name or depth_of(callee) < DEEPEST_VALUE else None
 
     def keyword(self, at: int, callee: Member) -> Param | None:
-        """What `options.pop("seed", None)` gives of a function's own `**options`: a parameter of it with a default in all but its place."""
+        """What `options.pop("seed", None)` gives of a function's own `**options`: a parameter of it with a default, which only goes by its
+        name."""
         given = [self.made[one] for one in self.scope.function.call(at).positional]
         key, default = given if len(given) == 2 and callee.base == self.rest() else (None, None)
         if not (type(key) is Const and isinstance(key.value, str) and type(default) is Const):
             return None
-        self.details[self.scope.number].options.setdefault(key.value, Option(default, self.span(at)))
+        number = self.scope.number
+        detail = self.details[number]
+        if not any(parameter.name == key.value for parameter in detail.parameters):
+            *others, rest = detail.parameters
+            taken = Parameter(key.value, default, "", span=self.span(at))
+            self.details[number] = msgspec.structs.replace(detail, parameters=(*others, taken, rest))
         return Param(key.value, default)
 
     def rest(self) -> Value | None:
