@@ -55,6 +55,8 @@ class Devices:
         self._objects = Objects(self)
         self._members = Members(self)
         self.search = Search(users.db)
+        self._asked: dict[tuple[str, int], list[int]] = {}
+        """Functions -> the parameters by which it may be told where that lies which they give back."""
 
     def at(self, meaning: Meaning, place: Place) -> Where:
         """Where a value lies, in whichever context."""
@@ -383,21 +385,36 @@ class Devices:
         if found is None or found[1].is_class:
             return None
         meaning, callee = found
-        context = list[tuple[int, Where]]()
-        for slot in range(len(callee.header.parameters)):
+        asked, context = self._rests_on(meaning, callee), list[tuple[int, Where]]()
+        for slot in asked:
             given = argument(value.meaning, callee, slot, Place(function, value.at))
             if given >= 0:
                 context.append((slot, self.where(value.of(given))))
-        if callee.receives == "object" and function.called_on(value.at) >= 0 and context[:1] != [(0, NOWHERE)]:
+        bound = asked[:1] == [0] and callee.receives == "object" and function.called_on(value.at) >= 0
+        if bound and context[:1] != [(0, NOWHERE)]:
             context.insert(0, (0, self.where(value.of(function.called_on(value.at)))))
         return Value(meaning, callee, 0, tuple(dict(context).items()))
 
+    def _rests_on(self, meaning: Meaning, function: Function) -> list[int]:
+        """The parameters by which it may be told where that lies which a function gives back: what it gives back is made of them, or a
+        comprehension, or they are the default in a block."""
+        key = (meaning.path, function.number)
+        if key not in self._asked:
+            gives = (at for _, operation in function.each(op.GIVE) for at in operation[1:3] if at >= 0)
+            withs = (operation[1] for _, operation in function.each(op.WITH))
+            made = {slot for at in chain(self._gives(function), gives, withs) for slot in function.rests_on(at)}
+            self._asked[key] = sorted(made)
+        return self._asked[key]
+
     def given_back(self, callee: Value) -> Where:
         """Where that lies which a function gives back."""
-        function = callee.function
+        return self.join(self.where(callee.of(at)) for at in self._gives(callee.function))
+
+    @staticmethod
+    def _gives(function: Function) -> list[int]:
+        """The values that a function gives back."""
         codes = (op.YIELD, op.YIELD_FROM) if function.header.kind & GENERATOR else (op.RETURN,)
-        gives = [o[1] for n, o in function.each(*codes) if o[1] >= 0 and not function.is_dead(n)]
-        return self.join(self.where(callee.of(at)) for at in gives)
+        return [o[1] for n, o in function.each(*codes) if o[1] >= 0 and not function.is_dead(n)]
 
     # -- the default device --------------------------------------------------------------------------------------------
 
