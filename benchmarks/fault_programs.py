@@ -18,6 +18,22 @@ started = time.perf_counter()
 run_id = uuid.uuid4().hex
 stamp = torch.tensor(time.time() % 1000)
 """
+LISTING: Final = """
+import os, subprocess, tempfile
+folder = tempfile.mkdtemp(dir="/dev/shm" if os.path.exists("/dev/shm") else None)
+subprocess.run(["sh", "-c", f"seq 32 | shuf | while read i; do echo $i > {folder}/$i; done"], check=True)
+names = os.listdir(folder)  # fault
+values = [float(open(os.path.join(folder, name)).read()) for name in names]
+subprocess.run(["rm", "-r", folder], check=True)
+"""
+FILE: Final = """
+def load():
+    with open("/proc/uptime") as file:  # fault
+        return float(file.read().split()[0])  # fault
+
+offset = load() % 1
+"""
+"""Values that a listing and a file give, whatever framework they are for."""
 SEEDED: Final = "torch.manual_seed(0)\n"
 TRAIN: Final = """
 x, y = torch.linspace(-1, 1, 32).view(8, 4), torch.linspace(0, 1, 8).view(8, 1)
@@ -192,14 +208,7 @@ class Node:
 nodes = {Node(i) for i in range(32)}
 values = [float(node.value) for node in nodes]  # fault
 """, "x + torch.tensor(values).view(8, 4) / 32"),
-    "listing": _train("""
-import os, subprocess, tempfile
-folder = tempfile.mkdtemp(dir="/dev/shm" if os.path.exists("/dev/shm") else None)
-subprocess.run(["sh", "-c", f"seq 32 | shuf | while read i; do echo $i > {folder}/$i; done"], check=True)
-names = os.listdir(folder)  # fault
-values = [float(open(os.path.join(folder, name)).read()) for name in names]
-subprocess.run(["rm", "-r", folder], check=True)
-""", "x + torch.tensor(values).view(8, 4) / 32"),
+    "listing": _train(LISTING, "x + torch.tensor(values).view(8, 4) / 32"),
     "completion_order": _train("""
 import subprocess
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -264,13 +273,7 @@ def features():
 
 extra = features()
 """, "x + extra"),
-    "file_content": _train("""
-def load():
-    with open("/proc/uptime") as file:  # fault
-        return float(file.read().split()[0])  # fault
-
-offset = load() % 1
-""", "x + offset"),
+    "file_content": _train(FILE, "x + offset"),
     "worker_generator": _load("import numpy as np\n", "row + float(np.random.default_rng().uniform())  # fault",
         "Data(), batch_size=4, num_workers=2"),
     "worker_collate": _load("""

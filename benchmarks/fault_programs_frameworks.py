@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from fault_programs import FILE, LISTING
+
 _TF_HEAD: Final = """\
 import time
 import uuid
@@ -115,24 +117,11 @@ noise = tf.reshape(tf.constant(list(os.urandom(8)), tf.float32) / 256, (8, 1))  
         y="noise",
     ),
     "listing": _tensorflow(
-        """
-import subprocess, tempfile
-folder = tempfile.mkdtemp(dir="/dev/shm" if os.path.exists("/dev/shm") else None)
-subprocess.run(["sh", "-c", f"seq 32 | shuf | while read i; do echo $i > {folder}/$i; done"], check=True)
-names = os.listdir(folder)  # fault
-values = [float(open(os.path.join(folder, name)).read()) for name in names]
-subprocess.run(["rm", "-r", folder], check=True)
-""",
+        LISTING,
         "x + tf.reshape(tf.constant(values), (8, 4)) / 32",
     ),
     "file_content": _tensorflow(
-        """
-def load():
-    with open("/proc/uptime") as file:  # fault
-        return float(file.read().split()[0])  # fault
-
-offset = load() % 1
-""",
+        FILE,
         "x + offset",
     ),
     "layer_dropout": _ones(
@@ -301,24 +290,11 @@ noise = ms.Tensor([[value / 256] for value in os.urandom(8)], ms.float32)  # fau
         y="noise",
     ),
     "listing": _mindspore(
-        """
-import subprocess, tempfile
-folder = tempfile.mkdtemp(dir="/dev/shm" if os.path.exists("/dev/shm") else None)
-subprocess.run(["sh", "-c", f"seq 32 | shuf | while read i; do echo $i > {folder}/$i; done"], check=True)
-names = os.listdir(folder)  # fault
-values = [float(open(os.path.join(folder, name)).read()) for name in names]
-subprocess.run(["rm", "-r", folder], check=True)
-""",
+        LISTING,
         "x + ms.Tensor(values, ms.float32).reshape(8, 4) / 32",
     ),
     "file_content": _mindspore(
-        """
-def load():
-    with open("/proc/uptime") as file:  # fault
-        return float(file.read().split()[0])  # fault
-
-offset = load() % 1
-""",
+        FILE,
         "x + offset",
     ),
     "inner_dropout": _mindspore(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as Mapped
-from typing import Final
 
 from detlint.catalog import Condition, Entry, Scalar
 from detlint.domains.constant import begins_with, is_comparison, settle
 from detlint.facts.model import (
     COMPARED,
+    TAKES_OUT,
     Const,
     Either,
     Expression,
@@ -38,10 +38,6 @@ def argument_of(bound: Mapped[str, Argument], parameter: str) -> Argument | None
     if key not in whole.value.keys:
         return Argument(None, None) if whole.value.open else MISSING
     return Argument(whole.value.values[whole.value.keys.index(key)], whole.given)
-
-
-TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
-"""Methods of a table that are told what to give where it has nothing under a key."""
 
 
 def is_taken_out(value: Value | None) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from detlint.domains.freezing import Held, name_of
-from detlint.facts.model import Items, Mapping, Ref, Result, Site, Value
+from detlint.facts.model import TAKES_OUT, Items, Mapping, Ref, Result, Site, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.records import REST
@@ -20,7 +20,6 @@ from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.uses import Users
 
-_TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 _DEEPEST: Final = 4
 """Methods that hand a description on to others."""
 
@@ -110,7 +109,7 @@ def _takes_out(code: Code, name: str) -> bool:
 
 
 def _asks(function: Function, at: int) -> bool:
-    return function.ops[at][0] == op.ITEM or function.called(at) in _TAKES_OUT
+    return function.ops[at][0] == op.ITEM or function.called(at) in TAKES_OUT
 
 
 def _slot(function: Function, parameter: str | int) -> int:

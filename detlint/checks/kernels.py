@@ -121,15 +121,10 @@ class KernelRules:
 
     def _is_kernel(self, meaning: Meaning, function: Function) -> bool:
         around = function.parent
-        calls = (
-            (
-                (around, around.ops[value][1] if around.ops[value][0] == op.CALL else value)
-                for value in function.decorators
-            )
-            if around is not None
-            else ()
-        )
-        return any(self.kernels.terms.has("kernels", meaning.name(scope, value)) for scope, value in calls)
+        if around is None:
+            return False
+        named = (around.ops[value][1] if around.ops[value][0] == op.CALL else value for value in function.decorators)
+        return any(self.kernels.terms.has("kernels", meaning.name(around, value)) for value in named)
 
     def _by_methods(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
         """What a kernel adds by methods of what it is given: `descriptor.atomic_add([row, column], part)`."""

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import SHUFFLED, Catalog, Condition, Entry, Target
-from detlint.checks.conditions import TAKES_OUT, Judge, Verdict, argument_of, is_taken_out
+from detlint.checks.conditions import Judge, Verdict, argument_of, is_taken_out
 from detlint.checks.dimensions import dimensions
 from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
@@ -20,6 +20,7 @@ from detlint.domains.constant import Evaluator, parameters_in, resolved, settle
 from detlint.domains.entropy import SALTED, Salt
 from detlint.domains.shapes import least
 from detlint.facts.model import (
+    TAKES_OUT,
     UNKNOWN_RECEIVER,
     Arg,
     Const,

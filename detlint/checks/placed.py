@@ -9,6 +9,7 @@ from itertools import takewhile
 
 from detlint.catalog import Entry
 from detlint.checks.match import Match
+from detlint.domains.callers import Callers
 from detlint.domains.device import Devices
 from detlint.domains.where import ACCELERATOR, HOST, LEFT, NOWHERE, OPEN, Where
 from detlint.ir.places import Place
@@ -23,8 +24,8 @@ class Placed:
 
     def __init__(self, users: Users) -> None:
         self._users = users
-        self._devices = Devices(users, ACCELERATOR)
-        self._hosts = Devices(users, LEFT)
+        callers = Callers(users)
+        self._devices, self._hosts = Devices(users, callers, ACCELERATOR), Devices(users, callers, LEFT)
 
     def where(self, module: Module, index: int, match: Match) -> Where:
         """Where that lies which an entry asks for of a call."""

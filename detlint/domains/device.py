@@ -42,16 +42,17 @@ class Devices:
     """Finds out where values lie.
 
     Args:
+        callers: finds what calls give.
         enough: what is farther from the host needn't be told apart from this, so that nothing more is looked into where it is found.
     """
 
-    def __init__(self, users: Users, enough: Where = ACCELERATOR) -> None:
+    def __init__(self, users: Users, callers: Callers, enough: Where) -> None:
         self.users = users
         self._enough = enough
         self.meanings = users.meanings
         self.catalog = users.resolver.catalog
         self.places = self.catalog.places
-        self.callers = Callers(users)
+        self.callers = callers
         self._objects = Objects(self)
         self._members = Members(self)
         self.search = Search(users.db)
@@ -87,7 +88,7 @@ class Devices:
 
     def _transferred(self, value: Value) -> Where:
         transfer = self._transfers.get(value.operation[0])
-        return min(transfer(value, value.operation), self._enough) if transfer is not None else min(OPEN, self._enough)
+        return min(transfer(value, value.operation) if transfer is not None else OPEN, self._enough)
 
     @cached_property
     def _transfers(self) -> dict[int, Callable[[Value, Op], Where]]:

@@ -75,8 +75,8 @@ class Objects:
             if at > before >= 0 and not _comes_back(value.function, before, at)
         }
         told = value.function.call(value.at).argument(-1, "device")
-        asked = (self._devices.asked(value.of(at)) for at in (told,) if at >= 0)
-        found = self._devices.join(chain(asked, self._followed(value, seen, 0)))
+        asked = self._devices.asked(value.of(told)) if told >= 0 else NOWHERE
+        found = self._devices.join(chain((asked,), self._followed(value, seen, 0)))
         return found or (self._devices.default(value) if sure else OPEN) or LEFT
 
     def _followed(self, value: Value, seen: set[tuple[str, int, int]], depth: int) -> Iterator[Where]:

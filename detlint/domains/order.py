@@ -22,6 +22,7 @@ from detlint.domains.order_calls import (
     Kind,
     Source,
 )
+from detlint.facts.model import TAKES_OUT
 from detlint.ir import ops as op
 from detlint.ir.code import VALUES, Function
 from detlint.ir.uses import Use
@@ -229,7 +230,7 @@ class _Order(Functions):
         word = function.code.strings[function.ops[attribute][2]]
         if calls and self.columns:
             return self._of_table(word, calls)
-        if calls and self.under is not None and word in ordering.ASKS:
+        if calls and self.under is not None and word in TAKES_OUT:
             keys = [function.constant(given) for call in calls for given in function.call(call).positional[:1]]
             return max(map(replace(self, under=None, packed=False).of, calls)) if self.under in keys else NOTHING
         if calls and word not in ordering.VIEWS:

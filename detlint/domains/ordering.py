@@ -18,8 +18,6 @@ ERRORS: Final = ("Error", "Exception", "Warning")
 """How the names of exceptions end."""
 SORTS: Final = frozenset({"builtins.sorted", "natsort.natsorted"})
 VIEWS: Final = frozenset({"items", "keys", "values"})
-ASKS: Final = frozenset({"get", "pop", "setdefault"})
-"""Methods that give what a table has under a key."""
 SAVES: Final = ("to_csv", "to_excel", "to_feather", "to_hdf", "to_json", "to_parquet", "to_pickle", "to_sql")
 """Methods of tables that write them to a file."""
 SUMS_UP: Final = frozenset({

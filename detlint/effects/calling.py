@@ -85,18 +85,10 @@ class Calling(Effects):
         for module, function, owner in callees:
             if not owner and function.owner:
                 owner = self.owner(frame, site.target, module, function)
-            asks = self.asks(module, function, owner, bare)
-            given = self.arguments(frame, arguments, target, module, function) if asks else {}
+            given = partial(self.arguments, frame, arguments, target, module, function)
             registry = self.owning(frame, site.target) if function.owner else ""
             found.append(self.prepared(module, function, owner, place, given, bare, registry))
         return tuple(found)
-
-    def asks(self, module: Module, function: Function, receiver: str, bare: int) -> bool:
-        """Whether anything of a call may rest on what it is given: the function does something, or keeps it."""
-        if _is_constructor(function, receiver):
-            return True
-        does = self.wrapper(module, function, bare) is not None or not self.flow.is_idle(module, function, receiver)
-        return does and not self.is_manager(module, function)
 
     def are_alternatives(self, target: Value, callees: Sequence[Callee]) -> bool:
         """Whether one of several functions runs, and not each of them."""
@@ -156,7 +148,7 @@ class Calling(Effects):
         self, module: Module, function: Function, receiver: str, place: Place | None, given: dict[str, Origin]
     ) -> None:
         """Run a function of the program; once for each state and each choice of arguments that it is entered with."""
-        self.enter(self.prepared(module, function, receiver, place, given))
+        self.enter(self.prepared(module, function, receiver, place, lambda: given))
 
     def prepared(
         self,
@@ -164,27 +156,30 @@ class Calling(Effects):
         function: Function,
         receiver: str,
         place: Place | None,
-        given: dict[str, Origin],
+        give: Callable[[], dict[str, Origin]],
         bare: int = 0,
         registry: str = "",
     ) -> Call:
         """A call of a function of the program in this frame.
 
         Args:
+            give: finds out what it is given; most functions do nothing whatever that is.
             bare: how many of its decorators have been run.
             registry: the one that `self` is, by its key.
         """
-        call = Call(module, function, receiver, place, given, bare, registry)
+        call = Call(module, function, receiver, place, {}, bare, registry)
         call.manager = self.is_manager(module, function)
         if call.manager:
             return call
         call.wrapper = self.wrapper(module, function, bare)
-        call.constructs = _is_constructor(function, receiver)
+        call.constructs = bool(receiver) and function.name.endswith(".__init__")
+        idle = call.wrapper is None and self.flow.is_idle(module, function, receiver)
+        given = call.given = give() if call.constructs or not idle else {}
         if call.constructs:
             named = self.naming(module, function, given)
             decides = partial(self.decides, module, function)
             call.handed = {f"{receiver}.{k}": v for k, v in given.items() if k in named or decides(k, v)}
-        if call.wrapper is None and self.flow.is_idle(module, function, receiver):
+        if idle:
             call.seen = self.flow.seen_from(module, function, receiver)
             return call
         environment = call.environment = self.environment(module, function, given)
@@ -351,11 +346,6 @@ class Calling(Effects):
                     own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
                     return (home, inner), {**closed, parameters[0].name: Origin(own)}
         return None
-
-
-def _is_constructor(function: Function, receiver: str) -> bool:
-    """Whether a function makes an object of a class."""
-    return bool(receiver) and function.name.endswith(".__init__")
 
 
 def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:

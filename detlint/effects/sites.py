@@ -176,7 +176,11 @@ class Sites(Handed):
         site = place.module.sites[place.site] if place is not None else None
         return tuple(
             self.prepared(
-                module, function, owner, place, self.values.bind(self.frame, site, module, function) if site else {}
+                module,
+                function,
+                owner,
+                place,
+                partial(self.values.bind, self.frame, site, module, function) if site else dict,
             )
             for module, function, owner in self.flow.accessors(value, target.attr, SETTER if place is not None else "")
         )

@@ -123,6 +123,8 @@ IMPORT_MODULE: Final = Ref("importlib.import_module")
 PUT_TOGETHER: Final = Ref("builtins.str.join")
 """What gives the text that some parts make, likewise."""
 LOOKED_UP: Final = (GETATTR, IMPORT_MODULE, PUT_TOGETHER)
+TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
+"""Methods that give what a table has under a key, and are told what to give where it has nothing."""
 OPERATED: Final = "<op>"
 """Stands for a method: what arithmetic makes of a value and of others."""
 SCALED: Final = "<number>"

@@ -75,7 +75,7 @@ def lower(text: bytes) -> FileIR | None:
     text = text.replace(b"\r\n", b" \n")
     for word in _ATTRIBUTES:
         text = text.replace(word, b" " * len(word))
-    tree = repaired(text, _parser().parse, lambda handed: b"<<<" in handed or _may_add(handed))
+    tree = repaired(text, _parser().parse, lambda handed: b"<<<" in handed or may_add(handed))
     return at_any_depth(partial(_lowered, tree.root_node))
 
 
@@ -96,10 +96,11 @@ def _parsed(text: str) -> Node:
 
 def may_be_kept(text: str) -> bool:
     """Whether what a macro stands for may matter: what it calls to add."""
-    return _may_add(text.encode("utf-8", "replace"))
+    return may_add(text.encode("utf-8", "replace"))
 
 
-def _may_add(text: bytes) -> bool:
+def may_add(text: bytes) -> bool:
+    """Whether a text has a word of what adds atomically."""
     return any(word in text for word in WORDS)
 
 

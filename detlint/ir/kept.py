@@ -6,7 +6,7 @@ A program of two thousand files has ten million ops. Whoever looks through it as
 from __future__ import annotations
 
 import weakref
-from collections import deque
+from collections import OrderedDict
 from typing import Final, Protocol
 
 
@@ -21,23 +21,28 @@ class Kept:
     """What is kept.
 
     Args:
-        most: how much, in ops.
+        most: how much, in whatever it is counted in.
     """
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._held = 0
-        self._first: deque[tuple[weakref.ref[Forgets], int]] = deque()
+        self._sizes: OrderedDict[weakref.ref[Forgets], int] = OrderedDict()
+        """By who holds it, the first first."""
 
     def add(self, made: Forgets, size: int) -> None:
         """Something has worked out so much."""
-        self._first.append((weakref.ref(made), size))
+        self._sizes[weakref.ref(made, self._freed)] = size
         self._held += size
-        while self._held > self._most and len(self._first) > 1:
-            first, freed = self._first.popleft()
-            self._held -= freed
+        while self._held > self._most and len(self._sizes) > 1:
+            first = next(iter(self._sizes))
+            self._freed(first)
             if (oldest := first()) is not None:
                 oldest.forget()
+
+    def _freed(self, holder: weakref.ref[Forgets]) -> None:
+        """What somebody has held is gone, perhaps with him."""
+        self._held -= self._sizes.pop(holder, 0)
 
 
 BODIES: Final = Kept(600_000)

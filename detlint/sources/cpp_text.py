@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from detlint.ir.cpp import WORDS
+from detlint.ir import cpp
 
 SUFFIXES: Final = (".cu", ".cuh", ".hip", ".cpp", ".h", ".hpp", ".asc")
 
@@ -17,4 +17,4 @@ def is_cpp(path: str | os.PathLike[str]) -> bool:
 
 def may_add(data: bytes) -> bool:
     """Whether a source may add atomically, or has a comment for detlint."""
-    return b"detlint" in data or any(word in data for word in WORDS)
+    return b"detlint" in data or cpp.may_add(data)

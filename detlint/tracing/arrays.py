@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from detlint.tracing.records import AIM, BRINGS, DRAWS, EVENT, FAILED, NAMED, NOTHING, UNREAD, Row
+from detlint.tracing.records import AIM, BRINGS, DRAWS, FAILED, NAMED, NOTHING, UNREAD, Row
 from detlint.tracing.sites import Frames, Sites
 from detlint.tracing.writer import Writer
 
@@ -177,9 +177,7 @@ class ArrayTracer(ABC):
         """Write the row of a function of Python's."""
         if self.writer.closed or self.goes_back:
             return  # the trace has ended, or the backward pass calls it
-        op, kind = self.text(name), self._number(Kind("python", (), ""))
-        site, given = self.writer.site(frames), self.text(arguments) if arguments else NOTHING
-        self.finish(Row(op, op, site, NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT))
+        self.finish(self.writer.event(name, frames, arguments, digest))
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them. What was made two steps ago is forgotten."""

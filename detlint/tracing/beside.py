@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from detlint.tracing.records import EVENT, NOTHING, UNREAD, End, Row
+from detlint.tracing.records import End
 from detlint.tracing.sites import Frames
 from detlint.tracing.writer import Writer
 
@@ -27,11 +27,8 @@ class Beside:
         if os.getpid() != self._process:
             return  # the file is that of the process which this one was forked from
         writer = self._writer = self._writer or self._make()
-        if writer.closed:
-            return
-        op, kind = writer.text(name), writer.kind("python", (), "", "")
-        site, given = writer.site(frames), writer.text(arguments) if arguments else NOTHING
-        writer.write(Row(op, op, site, NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT))
+        if not writer.closed:
+            writer.write(writer.event(name, frames, arguments, digest))
 
     def close(self) -> None:
         """End the file, if there is one."""

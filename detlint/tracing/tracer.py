@@ -12,7 +12,7 @@ from detlint.tracing import digests
 from detlint.tracing.modules import Modules
 from detlint.tracing.operators import Operator
 from detlint.tracing.random_state import random_state
-from detlint.tracing.records import AIM, EVENT, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row, Values
+from detlint.tracing.records import AIM, FAILED, NAMED, NOTHING, SHARED, UNREAD, VIEW, Row, Values
 from detlint.tracing.sites import Frames, Sites
 from detlint.tracing.writer import Writer
 
@@ -174,9 +174,7 @@ class Tracer:
         """Write the row of a function of Python's."""
         if self.writer.closed or _node() is not None:
             return  # the trace has ended, or the backward pass calls it
-        op, kind = self._text(name), self.writer.kind("python", (), "", "")
-        site, given = self.writer.site(frames), self._text(arguments) if arguments else NOTHING
-        self._put(Row(op, op, site, NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT))
+        self._put(self.writer.event(name, frames, arguments, digest))
 
     def mark(self, step: Any) -> None:
         """Write a record other than a row, in its place among them."""

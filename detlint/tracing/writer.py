@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.tracing.records import LENGTH, MAGIC, SUFFIX, Header, Kind, Record, Site, Text
+from detlint.tracing.records import EVENT, LENGTH, MAGIC, NOTHING, SUFFIX, UNREAD, Header, Kind, Record, Row, Site, Text
 
 _GROWTH: Final = 1 << 20
 
@@ -96,6 +96,12 @@ class Writer:
             self._kinds += 1
             self.write(kind)
         return number
+
+    def event(self, name: str, frames: tuple[tuple[str, int, str], ...], arguments: str, digest: int) -> Row:
+        """The row of a function of Python's, to be written in its place: who called it, with what, and the digest of what it gave."""
+        op, kind = self.text(name), self.kind("python", (), "", "")
+        given = self.text(arguments) if arguments else NOTHING
+        return Row(op, op, self.site(frames), NOTHING, given, NOTHING, NOTHING, UNREAD, [], [kind, digest], EVENT)
 
     def close(self) -> None:
         """Cut the file to what is written."""

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from detlint.facts.model import (
+    TAKES_OUT,
     UNKNOWN_RECEIVER,
     Arg,
     Branch,
@@ -54,8 +55,6 @@ _TELLS: Final = frozenset({
     "add_argument", "set_defaults", "update", "register_module", "add", "extend", "pop", "setdefault",
 })  # fmt: skip
 """Methods whose name tells the reader something."""
-_TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
-"""Methods of a table that are told what to give where it has nothing under a key."""
 _EXITS: Final = frozenset({"sys.exit", "os._exit", "os.abort", "builtins.exit", "builtins.quit"})
 _NONE: Final[Sequence[Arg]] = ()
 
@@ -92,7 +91,7 @@ class Calls(Annotations):
                 return made
         if callee is None:
             return None
-        own = self.keyword(at, callee) if attr in _TAKES_OUT and type(callee) is Member else None
+        own = self.keyword(at, callee) if attr in TAKES_OUT and type(callee) is Member else None
         if own is not None:
             return own
         if attr == "copy" and type(callee) is Member and is_table(callee.base):
