@@ -12,6 +12,7 @@ import msgspec
 
 from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
+from detlint.effects.summary import Top
 from detlint.marks import OfProgram, body, followable, linked, top
 from detlint.moved import LINE, Lines, moved
 from detlint.program.outcome import Outcome
@@ -33,7 +34,7 @@ class Followed(msgspec.Struct, array_like=True):
     visited: frozenset[str]
     """The files that it runs functions of, and those of which something is told by its place."""
     imported: frozenset[str]
-    """Those besides whose top level it runs."""
+    """Those besides whose top level it goes through itself."""
     findings: list[Finding]
     trains: bool = False
     """Whether it trains, or starts in a file that speaks of it."""
@@ -104,6 +105,12 @@ class Known(OfProgram):
 def followed(db: Database, start: str) -> list[Followed]:
     """What following the runs that start in a file gave."""
     return _known(db).program.follow(start)
+
+
+@query
+def imported(db: Database, path: str) -> Top | None:
+    """What importing a file does; None for one that can't be read."""
+    return _known(db).program.look(path)
 
 
 @query

@@ -15,6 +15,7 @@ from detlint.checks.scope import fulfilled
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Span, branches, options, sites, surely_after
+from detlint.marks import Brief
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
@@ -26,8 +27,6 @@ WORKSPACE_VERSIONS: Final = "torch >= 1.7, < 2.10"
 """The releases that check the cuBLAS workspace under the switch."""
 USUAL: Final = "torch"
 """The framework of a run that trains through a library which belongs to none."""
-NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
-"""What has all that names CUDA run on Ascend."""
 NCCL: Final = "nccl-algorithm"
 """The switch that says how NCCL sums."""
 BY_NCCL: Final = "communicates-by-nccl"
@@ -291,7 +290,7 @@ def _communication(
         or not reach.adds_up
         or not _may_be_on(reach, "ascend", backward)
         or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
-        or _is_of_another(reach, catalog)
+        or _is_of_another(reach, matcher)
     ):
         return
     here = next((one for one in started if not elsewhere(reach, one[0])), None)
@@ -351,22 +350,21 @@ def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
     return one in reach.places and other in reach.places and reach.places.index(one) > reach.places.index(other)
 
 
-def _is_of_another(reach: Reach, catalog: Catalog) -> bool:
+def _is_of_another(reach: Reach, matcher: Matcher) -> bool:
     """Whether a run imports a library for hardware with a back end of the same name, and none for Ascend."""
-    implied = {target for path in _modules(reach).values() for target in _implied(path, catalog)}
+    implied = {target for said in _said_by(reach, matcher) for target in _implied(said, matcher.catalog)}
     return "hpu" in implied and "ascend" not in implied
 
 
-def _implied(module: Module, catalog: Catalog) -> set[str]:
+def _implied(said: Brief, catalog: Catalog) -> set[str]:
     """The hardware that importing the libraries of a file implies."""
-    roots = {name.partition(".")[0] for name in module.facts.imports}
-    return {target for known in catalog.frameworks if not roots.isdisjoint(known.modules) for target in known.targets}
+    frameworks = (known for known in catalog.frameworks if not set(said.libraries).isdisjoint(known.modules))
+    return {target for known in frameworks for target in known.targets}
 
 
-def _modules(reach: Reach) -> dict[str, Module]:
-    """The files of the places that a run passes, by their paths, and that where it starts."""
-    passed = {place.module.path: place.module for place in reach.places}
-    return passed | {reach.entry.module.path: reach.entry.module}
+def _said_by(reach: Reach, matcher: Matcher) -> list[Brief]:
+    """What the files say of the places that a run passes, and that where it starts."""
+    return [*map(matcher.resolver.brief, sorted({*reach.through, reach.entry.module.path}))]
 
 
 def _twice(reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog) -> Iterator[Finding]:
@@ -428,20 +426,21 @@ def _is_asked_for(target: str, backward: Backward) -> bool:
 def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[str], bool]:
     """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
     they are chosen."""
-    modules = _modules(reach)
     said = target_of(reach.held.get(HARDWARE))
-    found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
-    if backward.settings.targets:
-        return found & set(backward.settings.targets), bool(said)
-    if not said and not any(NPU_AS_CUDA in module.facts.imports for module in modules.values()):
-        found = _named_by(reach, matcher) or _implied_by(reach, matcher) or found
-    return found, bool(said)
+    if said:
+        found = {said}
+    else:
+        files = _said_by(reach, matcher)
+        found = {DEVICES[word] for file in files for word in file.mentions}
+        if not backward.settings.targets and not any(file.stands_for_cuda for file in files):
+            found = _named_by(reach, matcher) or _implied_by(reach, matcher) or found
+    return found & set(backward.settings.targets) if backward.settings.targets else found, bool(said)
 
 
 def _implied_by(reach: Reach, matcher: Matcher) -> set[str]:
     """The accelerators whose libraries a run's script imports, where it names no others: what helpers know of others says nothing."""
     script = reach.entry.module
-    implied = _implied(script, matcher.catalog)
+    implied = _implied(matcher.resolver.brief(script.path), matcher.catalog)
     # What runs on CUDA runs on whatever there is; of other hardware's libraries that can't be said.
     return implied if "cuda" not in implied and {DEVICES[word] for word in script.facts.mentions} <= implied else set()
 

@@ -7,12 +7,13 @@ where they are answered the same. So a function has as many contexts as there ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
 from detlint.facts.model import Branch, Const, Expression, Function, Member, Step, Value
+from detlint.marks import Brief
 from detlint.model.module import Module
 from detlint.program.calls import Seen
 from detlint.program.reach import Effect, Place, Reach
@@ -196,19 +197,58 @@ Steps = tuple[Item, ...]
 LEAVES: Final = Fork(Branch("return", None, ()), (), Contexts(), Contexts(), leaves=True)
 
 
-Act = Callable[[Any], object]
-"""Something to do to a run."""
-Event = tuple["Module | Act", bool]
-"""What a top level imports, or does besides, and whether something may catch what that raises."""
+class Top(msgspec.Struct, array_like=True, frozen=True):
+    """What importing a file does, whatever a run has done before; sites and steps by their numbers in it."""
+
+    events: tuple[tuple[str | int, bool], ...]
+    """The files that it imports, and the steps that each run takes by itself, as they may do more in one; whether something may catch what
+    that raises."""
+    told: tuple[int, ...]
+    """The sites besides that it passes and that the catalog knows."""
+    judged: tuple[int, ...]
+    """Those of them that a rule knows."""
+    passes: bool
+    """Whether it passes any site."""
+    counts: bool
+    """Whether a run is to know of any of them, or of a step."""
+    notes: bool
+    """Whether decorators in it add commands to groups, or it puts something into registries."""
+    behind: tuple[str, ...]
+    """The files that say that what it calls does nothing of interest, sorted."""
+    brief: Brief
+    """What runs ask of it besides."""
 
 
-class Still(msgspec.Struct, eq=False):
-    """What importing a module does that does nothing of interest besides importing others and making objects, whatever a run has done
-    before."""
+class Probe:
+    """What a top level comes to that is only looked at.
 
-    events: tuple[Event, ...]
-    result: Reach
-    """The sites that it passes, and the files that say that what it calls does nothing."""
+    Args:
+        numbers: its steps, by their ids.
+    """
+
+    def __init__(self, numbers: Mapping[int, int]) -> None:
+        self.numbers = numbers
+        self.at: Site | None = None
+        """The last step that came to a site of its own."""
+        self.events: dict[tuple[str | int, bool], None] = {}
+        self.results: list[Reach] = []
+        """The sites that steps pass which do no more than that, and the files that say that what they call does nothing."""
+        self.strange = False
+        """Whether there are other steps than those that only make something."""
+
+    def come(self, event: str | int, *, caught: bool = False) -> None:
+        """Note an event, as in `Top`."""
+        self.events[event, caught] = None
+
+    def take_anew(self, item: Item) -> None:
+        """Note a step that each run takes by itself."""
+        self.come(self.numbers[id(item)])
+        self.strange = True
+
+    def add(self, other: Probe, result: Reach) -> None:
+        """Note a step that does no more than to import others, and to pass sites and make something."""
+        self.events |= other.events
+        self.results.append(result)
 
 
 class Summary:

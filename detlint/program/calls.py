@@ -145,14 +145,14 @@ class Calls(Callees):
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
         self._seen: dict[int, Seen] = {}
-        self._imports: dict[tuple[int, str], list[Module]] = {}
+        self._imports: dict[tuple[int, str], list[str]] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
         self._loading: dict[tuple[str, int], bool] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
-        self.callbacks: dict[str, list[Value]] = {}
+        self.callbacks: dict[str, list[Ref]] = {}
         """What runs before any command of a group, by the group's key."""
 
-    def imported(self, module: Module, name: str) -> list[Module]:
+    def imports_of(self, module: Module, name: str) -> list[str]:
         """The files that importing a name runs: the packages around it, then the module itself."""
         key = (module.scope, name)
         found = self._imports.get(key)
@@ -164,9 +164,12 @@ class Calls(Callees):
                     place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
                     if place is not None:
                         paths[place[0]] = None
-            modules = map(self.resolver.module, paths)
-            found = self._imports[key] = [m for m in modules if m is not None]
-        return [m for m in found if m is not module] if module in found else found
+            found = self._imports[key] = [*filter(self.resolver.is_module, paths)]
+        return [path for path in found if path != module.path] if module.path in found else found
+
+    def imported(self, module: Module, name: str) -> Iterator[Module]:
+        """The same, as modules."""
+        return map(self.resolver.known, self.imports_of(module, name))
 
     def loads_weights(self, module: Module, function: Function) -> bool:
         """Whether a function may load weights into something that it has, by the name of the method; most have none of such names."""
