@@ -12,7 +12,7 @@ import msgspec
 
 from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
-from detlint.effects.summary import Top
+from detlint.effects.top import Top
 from detlint.marks import OfProgram, body, followable, linked, top
 from detlint.moved import LINE, Lines, moved
 from detlint.program.outcome import Outcome

@@ -55,7 +55,7 @@ from detlint.ways import Groups, runs_of
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
     from detlint.effects.recorder import Recorder
-    from detlint.effects.summary import Top
+    from detlint.effects.top import Top
     from detlint.program.reach import Reach
 
 FEWEST_FOR_FORKS: Final = 400

@@ -42,7 +42,7 @@ class Calling(Effects):
         """Note that an object of a class of the program is built; one that importing a module builds is only kept there, and a data set
         that nobody goes through comes to nothing."""
         if isinstance(target, Ref) and "::" in target.name and self.resolver.classes.is_class(target.name):
-            if self.probed():
+            if self.probed(target.name):
                 return
             path = target.name.partition("::")[0]
             self.result.passed.add(path)
@@ -202,7 +202,7 @@ class Calling(Effects):
     def enter(self, call: Call) -> None:
         """Run a call; one that the run has been in, with the same state, comes to what it came to then."""
         module, function, receiver, place = call.module, call.function, call.receiver, call.place
-        if call.constructs and call.seen is not None and self.probed():
+        if call.constructs and call.seen is not None and self.probed(receiver):
             return
         if not self.enters(module, function) or call.manager:
             return

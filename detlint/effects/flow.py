@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from detlint.effects.ground import Ground
 from detlint.effects.state import State
-from detlint.effects.summary import Top
+from detlint.effects.top import Top
 from detlint.effects.whole import WholeRun
 from detlint.facts.model import Span
 from detlint.model.module import Module

@@ -8,7 +8,8 @@ from typing import Any
 
 from detlint.catalog import Scalar
 from detlint.effects.recorder import Recorder
-from detlint.effects.summary import Summary, Top
+from detlint.effects.summary import Summary
+from detlint.effects.top import Top
 from detlint.effects.words import Words
 from detlint.facts.model import Function, Value
 from detlint.model.module import Module

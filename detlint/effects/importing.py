@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from detlint.effects.run import Run
 from detlint.effects.state import State
-from detlint.effects.summary import Fork, Import, Item, Probe, Steps, Top
+from detlint.effects.summary import Fork, Import, Item, Probe, Steps
+from detlint.effects.top import Top
 from detlint.model.module import Module
 from detlint.program.reach import Place, matters
 from detlint.program.values import Frame
@@ -98,6 +99,7 @@ class Importing(Run):
                 return
         result = self.result
         result.behind.update(top.behind)
+        result.passed.update(top.made if not quiet else ())
         made = not quiet and any(isinstance(event, int) for event, _ in top.events)
         result.taken[path] = not (made or top.told or top.notes)
         if top.passes and not quiet:
@@ -160,7 +162,8 @@ class Importing(Run):
             bool(passed),
             found.strange or any(matters(effect.entry) for effects in told.values() for effect in effects),
             self.flow.adds(module),
-            (*sorted({path for reach in found.results for path in reach.visited | reach.imported}),),
+            (*sorted({path for reach in found.results for path in reach.visited | reach.imported} | found.made),),
+            (*sorted(found.made),),
             self.resolver.brief(module.path),
         )
 

@@ -10,21 +10,21 @@ from detlint import counters
 from detlint.catalog import Entry, Scalar
 from detlint.effects.ground import Ground
 from detlint.effects.state import Later, Made, State
-from detlint.effects.summary import Access, Contexts, Probe, Site, rests
+from detlint.effects.summary import CALLED, Access, Contexts, Guards, Probe, Site
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
 from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.program.calls import Seen, holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
-from detlint.program.values import HANDED, Frame, Origin, Spot, Values, Watch, is_parsed
+from detlint.program.values import HANDED, NAMED, Frame, Origin, Spot, Values, Watch, is_parsed
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
 
 
 PASSING: Final = frozenset({
-    "asked", "asked_at", "entered", "flow", "frame", "imported", "met", "probe", "recorder", "resolver", "result", "saw", "seen",
+    "asked", "asked_at", "done", "entered", "flow", "frame", "imported", "met", "probe", "recorder", "resolver", "result", "saw", "seen",
     "values", "with_options",
 })  # fmt: skip
 """What a run that only passes sites and imports is told."""
@@ -256,12 +256,20 @@ class Run:
             )
         )
 
-    def probed(self) -> bool:
-        """Whether a top level is only looked at, at a site that makes something: each run comes to that site by itself."""
+    def probed(self, made: str = "") -> bool:
+        """Whether a top level is only looked at, at a site that makes something: each run comes to that site by itself, unless no run is to
+        know of what is made.
+
+        Args:
+            made: the class of the program of which it is an object.
+        """
         probe, frame = self.probe, self.frame
         if probe is None:
             return False
-        if probe.at is None or frame.function.number or frame.module is not self.result.entry.module:
+        if made and self.flow.is_inert(made):
+            family = self.resolver.classes.family(made)
+            probe.made.update(module.path for module, _ in family)
+        elif probe.at is None or frame.function.number or frame.module is not self.result.entry.module:
             self.rests = True
         else:
             probe.come(probe.numbers[id(probe.at)], caught=self.unsure + self.catching > 0)
@@ -321,7 +329,8 @@ class Run:
                 if now is not answer and now != answer:
                     break
             else:
-                self.rests = self.rests or (self.probe is not None and rests(guards))
+                if self.probe is not None:
+                    self.rest_on(guards)
                 return known
         counters.now.interpreted += 1
         watch = values.watch = Watch(frame)
@@ -331,8 +340,17 @@ class Run:
             values.watch = None
         guards = tuple((kind, of, answer) for (kind, of), answer in watch.asked.items())
         contexts.add(guards, found)
-        self.rests = self.rests or rests(guards)
+        self.rest_on(guards)
         return found
+
+    def rest_on(self, guards: Guards) -> None:
+        """Note that something which is found out rests on what a run has done before, if it does. What rests on a name that a registry may
+        have by then is a site that each run comes to by itself."""
+        kinds = {kind for kind, _, _ in guards} - CALLED
+        if kinds - {NAMED}:
+            self.rests = True
+        elif kinds:
+            self.probed()
 
     def entries_of(self, made: Result) -> Iterator[Entry]:
         """What the catalog says of a call; all that it says of the name where the arguments are not known."""

@@ -13,7 +13,6 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from detlint.facts.model import Branch, Const, Expression, Function, Member, Step, Value
-from detlint.marks import Brief
 from detlint.model.module import Module
 from detlint.program.calls import Seen
 from detlint.program.reach import Effect, Place, Reach
@@ -24,6 +23,10 @@ Guards = tuple[tuple[str, Any, object], ...]
 """Questions to a call and its run, by kind and what they ask for, each with the answer."""
 MOST: Final = 16
 """So many contexts of a step are kept, the last ones that were found."""
+
+
+CALLED: Final = frozenset({ANY, CLOSED, GIVEN})
+"""The kinds of questions that only ask what a call is given."""
 
 
 class Contexts(Generic[T]):
@@ -38,11 +41,6 @@ class Contexts(Generic[T]):
         """Keep what was found."""
         self.known.insert(0, (guards, found))
         del self.known[MOST:]
-
-
-def rests(guards: Guards) -> bool:
-    """Whether something rests on more than what calls are given."""
-    return any(kind not in (ANY, CLOSED, GIVEN) for kind, _, _ in guards)
 
 
 class Call(msgspec.Struct, eq=False):
@@ -197,28 +195,6 @@ Steps = tuple[Item, ...]
 LEAVES: Final = Fork(Branch("return", None, ()), (), Contexts(), Contexts(), leaves=True)
 
 
-class Top(msgspec.Struct, array_like=True, frozen=True):
-    """What importing a file does, whatever a run has done before; sites and steps by their numbers in it."""
-
-    events: tuple[tuple[str | int, bool], ...]
-    """The files that it imports, and the steps that each run takes by itself, as they may do more in one; whether something may catch what
-    that raises."""
-    told: tuple[int, ...]
-    """The sites besides that it passes and that the catalog knows."""
-    judged: tuple[int, ...]
-    """Those of them that a rule knows."""
-    passes: bool
-    """Whether it passes any site."""
-    counts: bool
-    """Whether a run is to know of any of them, or of a step."""
-    notes: bool
-    """Whether decorators in it add commands to groups, or it puts something into registries."""
-    behind: tuple[str, ...]
-    """The files that say that what it calls does nothing of interest, sorted."""
-    brief: Brief
-    """What runs ask of it besides."""
-
-
 class Probe:
     """What a top level comes to that is only looked at.
 
@@ -233,6 +209,8 @@ class Probe:
         self.events: dict[tuple[str | int, bool], None] = {}
         self.results: list[Reach] = []
         """The sites that steps pass which do no more than that, and the files that say that what they call does nothing."""
+        self.made: set[str] = set()
+        """The files of classes of which an object was made that no run is to know of."""
         self.strange = False
         """Whether there are other steps than those that only make something."""
 
@@ -248,6 +226,7 @@ class Probe:
     def add(self, other: Probe, result: Reach) -> None:
         """Note a step that does no more than to import others, and to pass sites and make something."""
         self.events |= other.events
+        self.made |= other.made
         self.results.append(result)
 
 

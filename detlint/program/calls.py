@@ -144,6 +144,7 @@ class Calls(Callees):
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
+        self._inert: dict[str, bool] = {}
         self._seen: dict[int, Seen] = {}
         self._imports: dict[tuple[int, str], list[str]] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
@@ -204,6 +205,19 @@ class Calls(Callees):
                 # Everything that is still open leads to what matters.
                 self._idle.update(dict.fromkeys(open_))
         return self._idle[key] is not None
+
+    def is_inert(self, name: str) -> bool:
+        """Whether objects of a class of the program do nothing that a run is to know of, whoever calls whichever of their methods."""
+        if name not in self._inert:
+            methods = [
+                (module, module.functions.get(f"{owner}.{method}"))
+                for module, owner in self.resolver.classes.family(name)
+                for method in module.classes[owner].methods
+            ]
+            self._inert[name] = self.resolver.kinds.is_surely_no_layer(name) and all(
+                function is not None and self.is_idle(module, function, name) for module, function in methods
+            )
+        return self._inert[name]
 
     def seen_from(self, module: Module, function: Function, receiver: str = "") -> Seen:
         """The files that say so of an idle function."""
