@@ -13,7 +13,7 @@ import msgspec
 from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
 from detlint.effects.top import Top
-from detlint.marks import OfProgram, body, followable, linked, top
+from detlint.marks import Brief, OfProgram, body, followable, linked, top
 from detlint.moved import LINE, Lines, moved
 from detlint.program.outcome import Outcome
 from detlint.state import Packed, State, decode, encode
@@ -84,7 +84,10 @@ class Known(OfProgram):
         """Take it that an edit has only moved lines in some files."""
         names = self.resting_on((body, (path,)) for path in files)
         for asked, key in names:
-            said: Judged | list[Followed] | None = self.before(asked, *key)
+            said: Judged | list[Followed] | Top | Brief | None = self.before(asked, *key)
+            if isinstance(said, Top | Brief):  # which say no places
+                self.restate((asked, key), said)
+                continue
             new = [_moved(one, files) for one in (said if isinstance(said, list) else [said]) if one is not None]
             if said is None or None in new:
                 self.restate((asked, key), None)
