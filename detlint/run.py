@@ -746,8 +746,9 @@ class Run:
         if module is None:
             return None
         brief(known, path)
-        with known.noting():  # as of a run
+        with known.noting(), counters.counted() as done:  # as of a run, which others count that come here
             found = engine.flow.look(module)
+        counters.now.interpreted += done.interpreted
         loaded = engine.resolver.loaded
         known.rest_on((*found.behind, *(sorted(loaded.read_in((path,))) if loaded is not None else ())), ())
         return found

@@ -273,6 +273,7 @@ class Run:
             self.rests = True
         else:
             probe.come(probe.numbers[id(probe.at)], caught=self.unsure + self.catching > 0)
+            probe.strange = probe.strange or not self.flow.is_idle_at(frame.module, probe.at.place.site)
         return True
 
     def is_probed(self) -> bool:

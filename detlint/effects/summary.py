@@ -212,7 +212,7 @@ class Probe:
         self.made: set[str] = set()
         """The files of classes of which an object was made that no run is to know of."""
         self.strange = False
-        """Whether there are other steps than those that only make something."""
+        """Whether each run takes other steps by itself than those that run nothing of interest."""
 
     def come(self, event: str | int, *, caught: bool = False) -> None:
         """Note an event, as in `Top`."""
@@ -227,6 +227,7 @@ class Probe:
         """Note a step that does no more than to import others, and to pass sites and make something."""
         self.events |= other.events
         self.made |= other.made
+        self.strange = self.strange or other.strange
         self.results.append(result)
 
 

@@ -253,10 +253,14 @@ class Calls(Callees):
             return None
         if self.knowledge.sinks.given_back_as(module, index) >= 0 or last(site.target) in ("remote", "add_command"):
             return None
-        run = [*self._callees_at(module, index, "")]
-        if any(callee is None or callee[1].number == 0 or not self.is_idle(*callee) for callee in run):
+        if not self.is_idle_at(module, index):
             return None
         return Plain(home, function, self.seen_from(home, function))
+
+    def is_idle_at(self, module: Module, index: int) -> bool:
+        """Whether a site runs nothing but functions that do nothing of interest."""
+        run = self._callees_at(module, index, "")
+        return all(callee is not None and callee[1].number > 0 and self.is_idle(*callee) for callee in run)
 
     def _explore(
         self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]
