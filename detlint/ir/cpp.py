@@ -40,6 +40,7 @@ WORDS: Final = (
     b"tomicSub",
     b"tomicCAS",
     b"fetch_add",
+    b"atomic_fadd",
     b"SetAtomic",
     b"atomic_add",
     b"red.",
@@ -338,6 +339,9 @@ class _Lowering(Expressions):
             values = [self.named(child) for child in decorators]
             made = Builder(self.file, FUNCTION, declared.name, node.start_point[0] + 1, self.f)
             self.parameters(made, declared.parameters)
+            self.f.put((op.QUOTE,), place_of(node))
+            made.returns = self.typed(node.child_by_field_name("type"), declared)
+            self.f.put((op.END,), place_of(node))
             self.later(made, node)
             function = self.f.put((op.FUNCTION, made.number, len(values), *values), place_of(node))
             self.f.store(declared.name, function, place_of(node))  # type: ignore[arg-type]

@@ -81,6 +81,21 @@ class Writers:
         """
         return all(self._is_alone(function, at, place, grid, way) for way in self._ways(function, at, place))
 
+    def array(self, function: Function, place: int) -> int:
+        """The name of the array that an address is one in; -1 for none."""
+        for _ in range(DEEPEST):
+            place = function.meant(place)
+            operation = function.ops[place]
+            if operation[0] in (op.UNARY, op.BINARY, op.AUGMENT):
+                place = operation[2]
+            elif operation[0] == op.ITEM:
+                place = operation[1]
+            elif operation[0] == op.CALL and operation[2] == 1:
+                place = operation[3]
+            else:
+                return operation[1] if operation[0] == op.LOAD else -1
+        return -1
+
     def _ways(self, function: Function, at: int, place: Sequence[int]) -> Iterator[Mapping[str, bool]]:
         """The ways that parameters choose by which an address is made, among those that lead to an op."""
         made = (guard for value in place for n in function.made_of(value) for guard in function.guards(n))
@@ -236,9 +251,10 @@ class Writers:
         return "", call.positional[0] if call is not None and loads and call.positional else -1
 
     def _next(self, function: Function, value: int) -> Iterator[str]:
-        """How the next one may be written: `(table + (row + 1))` and `((table + row) + 1)` after `(table + row)`."""
+        """How the next one may be written: `(table + (row + 1))` and `((table + row) + 1)` after `(table + row)`; after `row * 3` it is
+        none of the next row, but another one of the same."""
         text, operation = self._size_name(function, value), function.ops[function.meant(value)]
-        if text:
+        if text and (operation[0] != op.BINARY or function.strings[operation[1]] != "*"):
             yield f"({text} + 1)"
         if operation[0] == op.BINARY and text:
             one, other = (self._size_name(function, side) for side in operation[2:4])

@@ -68,6 +68,18 @@ def atomics_of(terms: Terms, text: str) -> list[Atomic]:
     return [*Source(terms, Code(ir)).atomics()] if ir is not None else []
 
 
+def assembled(text: str) -> Numbers | None:
+    """What numbers instructions of PTX add to memory: `red.global.add.f32 [%0], %1;`; None for none."""
+    found = list[Numbers]()
+    for instruction in text.replace("{", "{;").split(";"):
+        words = (word for word in instruction.split() if not word.startswith("@"))
+        parts = next(words, "").split(".")
+        reduces = parts[0] in _REDUCING or parts[:2] in (["cp", "reduce"], ["multimem", "red"])
+        if reduces and "add" in parts:
+            found.append(WHOLE if _OF_PTX.isdisjoint(parts) else FLOATS)
+    return joined(found) if found else None
+
+
 def is_macro(function: Function) -> bool:
     """Whether a function is what a macro stands for."""
     around = function.parent
@@ -131,13 +143,16 @@ class Source:
         """What numbers a call adds atomically; None where it does no such thing."""
         given = function.call(at).positional
         if name == "asm":
-            return self._assembled(function, given)
+            text = function.constant(given[0]) if given else None
+            return assembled(text) if isinstance(text, str) else None
         if self.terms.has("modes", name):
             return self._chosen(function, at)
         if self.terms.has("swaps", name) and len(given) > 2 and not self.terms.has("atomics", function.name):
             return FLOATS if self._adds_floats(function, given[2]) else None
         if not given:
             return None
+        if self.terms.has("float_atomics", name):
+            return FLOATS
         if not (self.terms.has("atomics", name) or self._is_of_namespace(function, at)):
             taken = self.macro(name, len(given))
             return self._by_macro(function, at, given, *taken) if taken is not None else None
@@ -155,8 +170,17 @@ class Source:
         """What numbers are added to a place; whole ones also where only one thread adds to it."""
         into, of = self.values.of(function, place[0]), self.values.of(function, added)
         found = WHOLE if WHOLE in (into, of) else into or of
-        alone = Writers(self.values, threads=True).is_alone(function, at, place)
-        return WHOLE if alone else found
+        return WHOLE if self._is_alone(function, at, place) else found
+
+    def _is_alone(self, function: Function, at: int, place: Sequence[int]) -> bool:
+        """Whether only one thread adds to a place, also by other additions to the same array."""
+        writers = Writers(self.values, threads=True)
+        if not writers.is_alone(function, at, place):
+            return False
+        array = writers.array(function, place[0])
+        calls = (other for other, _ in function.each(op.CALL) if self.terms.has("atomics", self.called(function, other)))
+        others = ((other, function.call(other).positional[:1]) for other in calls if other != at)
+        return all(writers.array(function, n[0]) != array or writers.is_alone(function, other, n) for other, n in others if n)
 
     def _by_macro(
         self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
@@ -198,17 +222,6 @@ class Source:
         callee = function.ops[function.ops[at][1]]
         items = function.ops[callee[2]] if callee[0] == op.ITEM else (op.END,)
         return self.values.of(function, items[1]) if items[0] == op.TUPLE and len(items) > 1 else OPEN
-
-    def _assembled(self, function: Function, given: Sequence[int]) -> Numbers | None:
-        """What numbers instructions add: `red.global.add.f32 [%0], %1;`"""
-        text = function.constant(given[0]) if given else None
-        found = list[Numbers]()
-        for instruction in text.split(";") if isinstance(text, str) else ():
-            parts = next(iter(instruction.split()), "").split(".")
-            reduces = parts[0] in _REDUCING or parts[:2] == ["cp", "reduce"]
-            if reduces and "add" in parts:
-                found.append(WHOLE if _OF_PTX.isdisjoint(parts) else FLOATS)
-        return joined(found) if found else None
 
     def _adds_floats(self, function: Function, value: int) -> bool:
         """Whether a value is the bits of a sum of floating-point numbers."""
@@ -426,6 +439,20 @@ class _Values(Values):
     def of_template(self, function: Function, at: int) -> Numbers:
         found = self._source.templates.get(function.binding(function.ops[at][1]))
         return joined(self._source.instances(*found)) if found is not None else OPEN
+
+    def returned(self, function: Function, callee: int) -> Numbers:
+        """What functions give back that have a name, in this source and what it includes."""
+        operation = function.ops[callee]
+        callee = operation[1] if operation[0] == op.ITEM else callee
+        name = function.text(function.ops[callee][1]) if function.ops[callee][0] == op.LOAD else ""
+        made = [
+            (source, each)
+            for source in self._source.included
+            for each in (source.code.by_name.get(name, ()) if name else ())
+            if each.header.returns >= 0 and each.parent is not None
+        ]
+        kinds = [source.values.of(each.parent, each.header.returns) for source, each in made if each.parent is not None]
+        return joined(kinds) if kinds else OPEN
 
     def _dispatched(self, function: Function) -> Numbers:
         """What a type is that a macro names in the function that it is handed: `AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", [&] {`."""
