@@ -425,11 +425,12 @@ class _Values(Values):
         return self._defined(name) or self._dispatched(function)
 
     def _defined(self, name: str) -> Numbers:
-        """What a constant is that a file defines which the source includes."""
+        """What a constant, or a type by another name, is that a file defines which the source includes."""
         for source in self._source.included[1:]:
             top = source.code.module
             for slot in top.slots.get(name, ()):
-                values = [o[2] for _, o in top.each(op.STORE) if o[1] == slot and top.ops[o[2]][0] == op.CONST]
+                stored = (operation[2] for _, operation in top.each(op.STORE) if operation[1] == slot)
+                values = [value for value in stored if top.ops[value][0] not in (op.CLASS, op.FUNCTION)]
                 return joined(source.values.of(top, value) for value in values) if values else OPEN
         return OPEN
 
