@@ -180,8 +180,12 @@ class _Lowering(Expressions):
         text = text_of(value).strip() if value is not None else ""
         for begin, kinds in (("auto x = ", _LITERALS), ("using x = ", _TYPES)) if text and name is not None else ():
             parsed = _parsed(f"{begin}{text};")
-            found = parsed.descendant_for_byte_range(len(begin), len(begin) + len(text)) if not parsed.has_error else None
-            found = found.child_by_field_name("type") if found is not None and found.type == "type_descriptor" else found
+            found = (
+                parsed.descendant_for_byte_range(len(begin), len(begin) + len(text)) if not parsed.has_error else None
+            )
+            found = (
+                found.child_by_field_name("type") if found is not None and found.type == "type_descriptor" else found
+            )
             if found is not None and found.type in kinds:
                 self.f.store(text_of(name), self.value(found), place_of(node))  # type: ignore[arg-type]
                 return

@@ -213,7 +213,9 @@ class Kernels:
                     Launch(meaning, function, call, operation[2]) for call in calls if function.ops[call][1] == use.op
                 )
             elif operation[0] == op.CALL and use.place == 1:
-                yield Launch(meaning, function, use.op, -1)
+                given = [function.ops[value][0] for value in function.call(use.op).positional]
+                if given != [op.TUPLE] * 3:  # CuPy's: a grid, a block, all arguments
+                    yield Launch(meaning, function, use.op, -1)
             elif operation[0] == op.CALL:
                 yield from self._called_later(meaning, function, use.op, at)
             elif operation[0] == op.STORE and function.binding(operation[1]).owner == function.number:

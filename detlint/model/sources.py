@@ -63,9 +63,13 @@ def written(function: Function, value: int, depth: int = 0) -> Iterator[str]:
 
 
 def atomics_of(terms: Terms, text: str) -> list[Atomic]:
-    """What adds atomically in a source that stands alone."""
-    ir = lower(text.encode("utf-8", "replace")) if may_add(text.encode("utf-8", "replace")) else None
-    return [*Source(terms, Code(ir)).atomics()] if ir is not None else []
+    """What adds atomically in a source that stands alone, or in statements: the body of a function."""
+    for source in (text, f"void body() {{ {text}; }}") if may_add(text.encode("utf-8", "replace")) else ():
+        ir = lower(source.encode("utf-8", "replace"))
+        found = [*Source(terms, Code(ir)).atomics()] if ir is not None else []
+        if found:
+            return found
+    return []
 
 
 def assembled(text: str) -> Numbers | None:
@@ -178,9 +182,13 @@ class Source:
         if not writers.is_alone(function, at, place):
             return False
         array = writers.array(function, place[0])
-        calls = (other for other, _ in function.each(op.CALL) if self.terms.has("atomics", self.called(function, other)))
+        calls = (
+            other for other, _ in function.each(op.CALL) if self.terms.has("atomics", self.called(function, other))
+        )
         others = ((other, function.call(other).positional[:1]) for other in calls if other != at)
-        return all(writers.array(function, n[0]) != array or writers.is_alone(function, other, n) for other, n in others if n)
+        return all(
+            writers.array(function, n[0]) != array or writers.is_alone(function, other, n) for other, n in others if n
+        )
 
     def _by_macro(
         self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
