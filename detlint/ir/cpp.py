@@ -9,7 +9,8 @@ Functions, classes, loops and tests become the same ops as Python's. What C++ ha
 - `__global__` and its like are decorators;
 - a macro that heads a block, `CUDA_KERNEL_LOOP(i, n) {`, is a loop over what its call gives; `#if` keeps all that it has;
 - inline assembler calls `asm` with its text and operands;
-- `#include "a.h"` is an `IMPORT` of that path, `#define N 4` and `#define T float` a variable, `#define F(x) ...` a function with the decorator `#define`.
+- `#include "a.h"` is an `IMPORT` of that path, `#define N 4` and `#define T float` a variable, `#define F(x) ...` a function with the
+  decorator `#define`.
 
 Nothing is preprocessed: a macro is a name where it is used, and may be any of those that are defined for it. One that is a
 statement without a semicolon gets one (`cpp_repairs`).

@@ -56,27 +56,27 @@ class _Digit(NamedTuple):
     number: str
     below: tuple[str, ...]
     """The factors of what it is divided by."""
-    count: tuple[str, ...]
+    rest: tuple[str, ...]
     """Those of what the rest is taken by; none for none."""
 
     @classmethod
     def of(cls, axis: str) -> _Digit:
         """The digit as which an axis is written."""
         number, _, rest = axis.partition(" // ")
-        below, _, count = rest.partition(" % ")
-        return cls(number, _listed(below), _listed(count))
+        below, _, rest = rest.partition(" % ")
+        return cls(number, _listed(below), _listed(rest))
 
     def part(self, word: str, size: str) -> str:
         """What is left of it by another division, or rest, by a size; "" where that keeps nothing apart."""
-        factors, below, count = _factors(size), self.below, self.count
+        factors, below, rest = _factors(size), self.below, self.rest
         if word == "%":
-            within = _without(count, factors) is not None or not count
-            count = factors if within else count
-            known = within or _without(factors, count) is not None
+            within = _without(rest, factors) is not None or not rest
+            rest = factors if within else rest
+            known = within or _without(factors, rest) is not None
         else:
-            left = _without(count, factors) if count else ()
-            known, below, count = bool(left) or not count, tuple(sorted(below + factors)), left or ()
-        return f"{self.number} // {' '.join(below)} % {' '.join(count)}" if known else ""
+            left = _without(rest, factors) if rest else ()
+            known, below, rest = bool(left) or not rest, tuple(sorted(below + factors)), left or ()
+        return f"{self.number} // {' '.join(below)} % {' '.join(rest)}" if known else ""
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -91,9 +91,9 @@ def _complete(axes: Axes) -> Axes:
         below: tuple[str, ...] | None = ()
         while below is not None and number not in found:
             following = [digit for digit in digits if digit.number == number and digit.below == below]
-            if any(not digit.count for digit in following):
+            if any(not digit.rest for digit in following):
                 found.add(number)
-            below = next((tuple(sorted(below + digit.count)) for digit in following if digit.count), None)
+            below = next((tuple(sorted(below + digit.rest)) for digit in following if digit.rest), None)
     return frozenset(found)
 
 
