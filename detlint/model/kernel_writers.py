@@ -51,7 +51,7 @@ def _without(sizes: Sequence[str], factors: Sequence[str]) -> tuple[str, ...] | 
 
 
 class _Digit(NamedTuple):
-    """A number that is taken apart, `n // below % count`: a digit of it, written to mixed bases."""
+    """A number that is taken apart, `n // below % rest`: a digit of it, written to mixed bases."""
 
     number: str
     below: tuple[str, ...]
