@@ -45,6 +45,7 @@ WORDS: Final = (
     b"atomic_fadd",
     b"SetAtomic",
     b"atomic_add",
+    b"atomic_ref",
     b"red.",
     b"atom.",
     b"red_add",
@@ -351,7 +352,7 @@ class _Lowering(Expressions):
         if declared is None or not declared.is_function:
             self.block(node)
         elif self.f.kind not in (MODULE, CLASS) or (self.f.kind == MODULE and node.child_by_field_name("type") is None):
-            self.headed(node.child_by_field_name("body") or node, declared.name, declared.parameters)
+            self.headed(node.child_by_field_name("body"), declared.name, declared.parameters)
         else:
             decorators = [child for child in node.children if child.type in _QUALIFIERS]
             values = [self.named(child) for child in decorators]
@@ -364,8 +365,10 @@ class _Lowering(Expressions):
             function = self.f.put((op.FUNCTION, made.number, len(values), *values), place_of(node))
             self.f.store(declared.name, function, place_of(node))  # type: ignore[arg-type]
 
-    def headed(self, body: Node, name: str, given: Sequence[Node]) -> None:
+    def headed(self, body: Node | None, name: str, given: Sequence[Node]) -> None:
         """A block that a macro heads: a loop over what it gives, whose variable is the first name that it is handed."""
+        if body is None:
+            return
         place = place_of(body)
         callee = self.f.put(self.f.load(name), place)
         handed = [self.value_of_parameter(parameter) for parameter in given]

@@ -126,9 +126,10 @@ class Source:
     def atomics(self) -> Iterator[Atomic]:
         """The places that add atomically, and not surely whole numbers, to what others add to as well."""
         for function in self.code.functions():
-            for at, _ in function.each(op.CALL) if not is_macro(function) else ():
-                name = self.called(function, at)
-                found = self._atomic(function, at, name)
+            for at, operation in function.each(op.CALL, op.AUGMENT) if not is_macro(function) else ():
+                called = operation[0] == op.CALL
+                name = self.called(function, at) if called else f"{function.strings[operation[1]]}="
+                found = self._atomic(function, at, name) if called else self._augmented(function, at)
                 if found is not None and found != WHOLE:
                     own = self.terms.has("modes", name) and self._modes.is_of_own_places(function, at)
                     yield Atomic(Place(function, at), name, found, own)
@@ -169,6 +170,12 @@ class Source:
         else:
             return None
         return self._added(function, at, place, added)
+
+    def _augmented(self, function: Function, at: int) -> Numbers | None:
+        """What numbers `+=` adds to what an atomic reference is one to; None for any other."""
+        _, word, place, added = function.ops[at]
+        known = function.strings[word] in ("+", "-") and self._is_reference(function, place)
+        return self._added(function, at, [place], added) if known else None
 
     def _added(self, function: Function, at: int, place: Sequence[int], added: int) -> Numbers:
         """What numbers are added to a place; whole ones also where only one thread adds to it."""
@@ -214,13 +221,14 @@ class Source:
         """Whether a value is a reference whose methods are atomic: `cuda::atomic_ref<float>(x).fetch_add(1)`."""
         for at in function.made_of(value):
             operation = function.ops[at]
-            kinds = [a[2] for _, a in function.each(op.ANNOTATE) if operation[0] == op.LOAD and a[1] == operation[1]]
-            for kind in (at, *kinds):
-                if any(
-                    self.terms.has("atomic_references", self.values.named(function, part))
-                    for part in function.within(kind)
-                ):
-                    return True
+            told = [a[2] for _, a in function.each(op.ANNOTATE) if operation[0] == op.LOAD and a[1] == operation[1]]
+            kinds = [(function, kind) for kind in (at, *told)]
+            given = function.given(at)
+            if given is not None and given[0].parent is not None:
+                kinds.append((given[0].parent, given[0].header.parameters[given[1]].annotation))
+            parts = ((around, part) for around, kind in kinds if kind >= 0 for part in around.within(kind))
+            if any(self.terms.has("atomic_references", self.values.named(*part)) for part in parts):
+                return True
         return False
 
     def _chosen(self, function: Function, at: int) -> Numbers:
@@ -284,9 +292,12 @@ class Source:
 
     def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
         """The same of what a macro stands for."""
-        for at, _ in function.each(op.CALL):
-            name, given = self.called(function, at), function.call(at).positional
-            inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
+        for at, operation in function.each(op.CALL, op.AUGMENT):
+            if operation[0] == op.AUGMENT:
+                given, inner = operation[2:4], ([0], 1) if self._is_reference(function, operation[2]) else None
+            else:
+                name, given = self.called(function, at), function.call(at).positional
+                inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
             if inner is None or len(given) < 2:
                 continue
             known = [given[number] for number in inner[0] if number >= 0]
