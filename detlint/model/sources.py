@@ -293,6 +293,7 @@ class Source:
     def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
         """The same of what a macro stands for."""
         for at, operation in function.each(op.CALL, op.AUGMENT):
+            given: Sequence[int]
             if operation[0] == op.AUGMENT:
                 given, inner = operation[2:4], ([0], 1) if self._is_reference(function, operation[2]) else None
             else:
