@@ -26,13 +26,13 @@ def check() -> None:
     Raises:
         Unsound: something would be missing in it.
     """
-    if threading.active_count() > 1 or threading.current_thread() is not threading.main_thread():
-        raise Unsound(_THREADS)
     if signal.getsignal(signal.SIGCHLD) is not signal.SIG_DFL:
         raise Unsound("the program handles the ends of its child processes")
     with suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         raise Unsound("it has child processes")
+    if threading.active_count() > 1 or threading.current_thread() is not threading.main_thread():
+        raise Unsound(_THREADS)
     for line in _MAPS.read_text().splitlines():
         rights = line.split(maxsplit=2)[1]
         if "w" in rights and "s" in rights:

@@ -17,7 +17,7 @@ from detlint.tracing.locate import TRIES, Failed, Located, Locator
 from detlint.tracing.reader import Unreadable
 from detlint.tracing.runs import NotComparable, Runs, compare_runs
 from detlint.tracing.start import Program
-from detlint.tracing.stored import Lost, Stored
+from detlint.tracing.stored import Lost, State, Stored
 from detlint.tracing.story import verdict
 from detlint.tracing.watch import MAIN, Watch
 
@@ -83,6 +83,7 @@ class Replays(Locator):
     def __init__(self, program: Program, folder: Path, pasts: tuple[Past, Past]) -> None:
         super().__init__(program, folder, 0, True)
         self._pasts = pasts
+        self._state: State
         self._begun: list[int] = []
 
     def replay(self, step: int) -> Located:
@@ -120,10 +121,13 @@ class Replays(Locator):
             step = min(found for found in left if found is not None)
         raise Lost("the replays computed something else than the runs had")
 
+    def _run(self, side: int, steps: list[int] | None, fill: int = 0) -> Path:
+        self._state = self._pasts[side].states.before(min(steps or [0]))
+        self._begun.append(self._state.step)
+        return super()._run(side, steps, fill)
+
     def _start(self, side: int, watch: Watch, output: Path) -> int:
-        state = self._pasts[side].states.before(min(watch.steps or [0]))
-        self._begun.append(state.step)
-        return self.program.wait(state.go_on(watch, output))
+        return self.program.wait(self._state.go_on(watch, output))
 
 
 def _shows_origin(runs: Runs) -> bool:

@@ -24,6 +24,7 @@ LONGEST: Final = 1 << 16
 _REAPS: Final = 36
 """`PR_SET_CHILD_SUBREAPER`, of Linux's `prctl(2)`: what a run has left becomes a child of this process."""
 _NONE: Final = "no state was stored: the steps were not those of the run's first process"
+_GONE: Final = "the states that were stored have ended"
 _ELSEWHERE: Final = "no state was stored: that needs Linux"
 
 
@@ -166,7 +167,7 @@ class Stored:
         """
         waiting = [state for state in self._states if state.waits]
         if not waiting:
-            raise Lost(self._why)
+            raise Lost(_GONE if self._states else self._why)
         found = [state for state in waiting if state.step <= step]
         if not found:
             raise Lost(f"the first state is that of step {min(state.step for state in waiting)}, which is later")
