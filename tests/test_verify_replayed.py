@@ -85,7 +85,8 @@ def _made(project: Path) -> Counter[int]:
 
 
 def test_a_late_difference_is_traced_from_the_nearest_state(tmp_path: Path) -> None:
-    text = _late()
+    bar = "bar = __import__('tqdm').tqdm(total=90) if find_spec('tqdm') else None"
+    text = _late(setup=f"from importlib.util import find_spec; {bar}", each="bar and bar.update()")
     told = _verified(tmp_path, text, "--keep", "kept")
     assert told["how"] == "replayed from the state of step 64", told["how"]
     assert (told["first"]["iteration"], told["replayed_from"]) == (75, 64)

@@ -17,6 +17,8 @@ _HARD: Final = 2
 """`omp_pause_hard`, of OpenMP 5.0's `omp_pause_resource_t`."""
 _OPENMP: Final = ("libgomp", "libomp", "libiomp")
 """What libraries of OpenMP's are called."""
+_SEMAPHORES: Final = "/dev/shm/sem."
+"""Locks of `multiprocessing`: without children they are nobody else's, and nobody holds them between steps."""
 _THREADS: Final = "threads run beside the main one"
 
 
@@ -26,16 +28,16 @@ def check() -> None:
     Raises:
         Unsound: something would be missing in it.
     """
-    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_DFL:
-        raise Unsound("the program handles the ends of its child processes")
     with suppress(ChildProcessError):
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         raise Unsound("it has child processes")
     if threading.active_count() > 1 or threading.current_thread() is not threading.main_thread():
         raise Unsound(_THREADS)
+    if signal.getsignal(signal.SIGCHLD) is not signal.SIG_DFL:
+        raise Unsound("the program handles the ends of its child processes")
     for line in _MAPS.read_text().splitlines():
-        rights = line.split(maxsplit=2)[1]
-        if "w" in rights and "s" in rights:
+        rights, path = line.split(maxsplit=1)[1][:4], line.split(maxsplit=5)[-1]
+        if "w" in rights and "s" in rights and not path.startswith(_SEMAPHORES):
             raise Unsound("it shares memory with other processes, or writes to a file that is mapped")
     if 2 * _of("/proc/self/status", "RssAnon") > min(_of("/proc/meminfo", "MemAvailable"), _granted()):
         raise Unsound("memory is short")

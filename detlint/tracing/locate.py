@@ -117,7 +117,7 @@ class Locator:
         into = self.folder / f"traced{self._number}"
         into.mkdir()
         folder = self.folder / f"trace{self._number}"
-        end = max(steps) + 1 if steps else self.iterations
+        end = self._end(steps)
         watch = Watch(losses=str(into), iterations=end if self.ends else 0, trace=str(folder), steps=steps)
         try:
             watch = msgspec.structs.replace(watch, fill=fill, output=self.output)
@@ -125,6 +125,13 @@ class Locator:
         except TimedOut as error:
             raise Failed(f"the traced run {self._number} {error}") from None
         return folder
+
+    def _end(self, steps: list[int] | None) -> int:
+        """After how many iterations a run ends: one after those that are traced, so that what the last optimizer's step has made counts."""
+        if not steps:
+            return self.iterations
+        after = max(steps) + 2
+        return min(after, self.iterations or after)
 
     def _start(self, side: int, watch: Watch, output: Path) -> int:
         """Run the first or the second of the two; the exit code."""

@@ -80,8 +80,12 @@ class Pasts:
 class Replays(Locator):
     """Traces two runs, each from a state of its own."""
 
-    def __init__(self, program: Program, folder: Path, pasts: tuple[Past, Past]) -> None:
-        super().__init__(program, folder, 0, True)
+    def __init__(self, program: Program, folder: Path, iterations: int, pasts: tuple[Past, Past]) -> None:
+        """
+        Args:
+            iterations: as of the runs; 0: all.
+        """
+        super().__init__(program, folder, iterations, True)
         self._pasts = pasts
         self._state: State
         self._begun: list[int] = []

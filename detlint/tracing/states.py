@@ -13,10 +13,12 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Final
 
 import msgspec
 
+from detlint.runtime.imports import when_imported
 from detlint.tracing import forkable, losses
 from detlint.tracing.open_files import File, Unsound, files, reopen
 from detlint.tracing.stored import FIRST, LONGEST, Told, Wanted
@@ -114,6 +116,13 @@ def begin(watch: Watch) -> None:
     """Store states of this process, if it is the one that is to."""
     assert losses.current is not None
     losses.current.after = States(watch, losses.current).stepped
+    when_imported("tqdm", _alone)
+
+
+def _alone(tqdm: ModuleType) -> None:
+    """Have bars of progress start no thread, which would only see to it that they are drawn in time."""
+    with suppress(AttributeError):
+        tqdm.tqdm.monitor_interval = 0
 
 
 def _apart() -> int:

@@ -200,7 +200,7 @@ class Verifier:
             return None, ""
         self.tell("the runs differ: what is next to that is run again, with a trace")
         try:
-            return Replays(self.program, self.folder, pasts.both).replay(step), ""
+            return Replays(self.program, self.folder, self.iterations, pasts.both).replay(step), ""
         except Lost as lost:
             return None, str(lost)
 
