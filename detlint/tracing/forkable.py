@@ -39,8 +39,13 @@ def check() -> None:
         rights, path = line.split(maxsplit=1)[1][:4], line.split(maxsplit=5)[-1]
         if "w" in rights and "s" in rights and not path.startswith(_SEMAPHORES):
             raise Unsound("it shares memory with other processes, or writes to a file that is mapped")
-    if 2 * _of("/proc/self/status", "RssAnon") > min(_of("/proc/meminfo", "MemAvailable"), _granted()):
+    if memory_is_short():
         raise Unsound("memory is short")
+
+
+def memory_is_short() -> bool:
+    """Whether there is too little for a copy of all that this process has of its own, and as much again for what it needs itself."""
+    return 2 * _of("/proc/self/status", "RssAnon") > min(_of("/proc/meminfo", "MemAvailable"), _granted())
 
 
 def check_after() -> None:

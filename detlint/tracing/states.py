@@ -10,8 +10,10 @@ import random
 import signal
 import socket
 import sys
+import traceback
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -47,13 +49,14 @@ class States:
         """Store the state, if it is time to."""
         if self._over or step % self._interval:
             return
-        if len(self._kept) >= _MOST:
+        if len(self._kept) >= _MOST or (self._kept and forkable.memory_is_short()):
             self._thin()
         if step % self._interval:
             return
         try:
             self._store(step)
         except Unsound as error:
+            self._interval *= 2  # to look takes time, too
             self._tell_why(str(error))
         except OSError as error:
             self._over = True
@@ -76,8 +79,9 @@ class States:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             if (process := _apart()) == 0:
-                ours.close()
-                self._go_on(_waited(theirs), taken)
+                with _or_ended():
+                    ours.close()
+                    self._go_on(_waited(theirs), taken)
                 return
             try:
                 forkable.check_after()
@@ -125,6 +129,17 @@ def _alone(tqdm: ModuleType) -> None:
         tqdm.tqdm.monitor_interval = 0
 
 
+@contextmanager
+def _or_ended() -> Iterator[None]:
+    """Whatever goes wrong within, this process ends: it must not go on as if it were the program that it was forked from."""
+    try:
+        yield
+    except BaseException:
+        with suppress(BaseException):
+            traceback.print_exc()
+        os._exit(1)
+
+
 def _apart() -> int:
     """Fork a process that is no child of this one, which might wait for its children: 0 in it, here its number.
 
@@ -157,7 +172,7 @@ def _fork() -> int:
     """A fork whose stream of `random` is that of this process: Python seeds it anew."""
     stream = random.getstate()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which are looked for
+        warnings.simplefilter("ignore", DeprecationWarning)  # since Python 3.12, of threads; those are looked for
         process = os.fork()
     if process == 0:
         random.setstate(stream)
@@ -166,10 +181,18 @@ def _fork() -> int:
 
 def _waited(verifier: socket.socket) -> Wanted:
     """What this process is told to do. It stays, and forks another for it; it ends when nobody is left who might tell it something."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(
+            "1000"
+        )  # where memory runs out, no state is missed as the run would be
     handlers = {sort: signal.getsignal(sort) for sort in _SIGNALS}
     _handle(dict.fromkeys(_SIGNALS, signal.SIG_DFL))
     while told := verifier.recv(LONGEST):
-        if (process := _apart()) == 0:
+        try:
+            process = _apart()
+        except OSError:
+            break
+        if process == 0:
             verifier.close()
             _handle(handlers)
             return msgspec.json.decode(told, type=Wanted)
