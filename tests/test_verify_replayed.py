@@ -86,8 +86,8 @@ def _made(project: Path) -> Counter[int]:
 
 def test_a_late_difference_is_traced_from_the_nearest_state(tmp_path: Path) -> None:
     bar = "bar = __import__('tqdm').tqdm(total=90) if find_spec('tqdm') else None"
-    text = _late(setup=f"from importlib.util import find_spec; {bar}", each="bar and bar.update()")
-    told = _verified(tmp_path, text, "--keep", "kept")
+    text = _late(rows=512, setup=f"from importlib.util import find_spec; {bar}", each="bar and bar.update()")
+    told = _verified(tmp_path, text, "--keep", "kept", threads=2)
     assert told["how"] == "replayed from the state of step 64", told["how"]
     assert (told["first"]["iteration"], told["replayed_from"]) == (75, 64)
     story = told["trace"]["story"]
@@ -104,20 +104,29 @@ def test_a_late_difference_is_traced_from_the_nearest_state(tmp_path: Path) -> N
     assert theirs.splitlines()[:75] == ours.splitlines()[:75]
 
 
-def test_operators_of_several_threads_give_the_same_bits_again(tmp_path: Path) -> None:
-    told = _verified(tmp_path, _late(steps=14, late=12, rows=512), threads=2)
-    assert told["replayed_from"] == 8, told["how"]
-
-
-def test_what_was_there_before_the_state_is_looked_for_from_the_beginning(tmp_path: Path) -> None:
-    text = _late(steps=14, late=12, setup="drawn = np.random.default_rng()", noise="drawn.random()")
-    told = _verified(tmp_path, text)
-    assert told["how"] == (
-        "started again from the beginning: what differs was there before step 8, from which it was replayed"
-    )
+@pytest.mark.parametrize(
+    ("parts", "why", "operator"),
+    [
+        (
+            {"setup": "drawn = np.random.default_rng()", "noise": "drawn.random()"},
+            "what differs was there before step 8, from which it was replayed",
+            "numpy.random.default_rng",
+        ),
+        (
+            {"setup": "os.register_at_fork(after_in_child=lambda: torch.manual_seed(1))"},
+            "the replays computed something else than the runs had",
+            "random.Random",
+        ),
+    ],
+    ids=["before", "unlike"],
+)
+def test_where_a_replay_shows_nothing_the_runs_are_started_again(
+    tmp_path: Path, parts: dict[str, Any], why: str, operator: str
+) -> None:
+    told = _verified(tmp_path, _late(steps=14, late=12, **parts))
+    assert told["how"] == f"started again from the beginning: {why}"
     assert told["replayed_from"] is None
-    story = told["trace"]["story"]
-    assert story["operator"] == "numpy.random.default_rng"
+    assert told["trace"]["story"]["operator"] == operator
 
 
 WORKERS = "batches = iter(torch.utils.data.DataLoader(range(99), num_workers=1, multiprocessing_context='fork'))"

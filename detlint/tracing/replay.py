@@ -116,8 +116,13 @@ class Replays(Locator):
 
     def _faithful(self, step: int) -> tuple[tuple[Path, Path], list[int] | None]:
         """Two traces of runs that are the recorded ones until they part; where one leaves its own before, the window is moved there."""
-        for _ in range(TRIES):
-            folders, steps = self._pair(step)
+        for tries in range(TRIES):
+            try:
+                folders, steps = self._pair(step)
+            except Lost:
+                if tries == 0:
+                    raise
+                break  # it leaves it as soon as it goes on
             ran = (self.folder / f"traced{number}" for number in (self._number - 1, self._number))
             left = [past.left_by(folder, step) for past, folder in zip(self._pasts, ran, strict=True)]
             if not any(found is not None for found in left):
