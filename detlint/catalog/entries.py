@@ -225,6 +225,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
     value of that argument."""
+    options: dict[str, dict[str, Scalar]] = {}
+    """Of a call that reads the command line of its script: flags of that, and the switches that each sets."""
     adds: tuple[str, ...] = ()
     """Of what adds atomically in a kernel: the parameters with the place, perhaps with what tells it further, and what is added."""
     compiles: tuple[str, ...] = ()
