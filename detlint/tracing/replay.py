@@ -123,6 +123,8 @@ class Replays(Locator):
                 if tries == 0:
                     raise
                 break  # it leaves it as soon as it goes on
+            if any(self._codes):
+                raise Lost("a replay failed")
             ran = (self.folder / f"traced{number}" for number in (self._number - 1, self._number))
             left = [past.left_by(folder, step) for past, folder in zip(self._pasts, ran, strict=True)]
             if not any(found is not None for found in left):

@@ -78,10 +78,7 @@ class States:
                 stream.flush()  # else both would write what waits there
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
-            if (process := _apart()) == 0:
-                with _or_ended():
-                    ours.close()
-                    self._go_on(_waited(theirs), taken)
+            if (process := self._waiting(ours, theirs, taken)) == 0:
                 return
             try:
                 forkable.check_after()
@@ -92,6 +89,19 @@ class States:
             told = msgspec.json.encode(Told(step=step, process=process))
             socket.send_fds(self._verifier, [told], [ours.fileno()])
         self._kept[step] = process
+
+    def _waiting(self, ours: socket.socket, theirs: socket.socket, taken: list[File]) -> int:
+        """Fork a process that waits; its number. In what goes on from it one day: 0."""
+        # Till it knows what to do about signals, it gets none: as the program, it would raise an exception.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        try:
+            if (process := _apart()) == 0:
+                with _or_ended():
+                    ours.close()
+                    self._go_on(_waited(theirs, mask), taken)
+            return process
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def _go_on(self, wanted: Wanted, taken: list[File]) -> None:
         """Be another run, from here on."""
@@ -179,14 +189,19 @@ def _fork() -> int:
     return process
 
 
-def _waited(verifier: socket.socket) -> Wanted:
-    """What this process is told to do. It stays, and forks another for it; it ends when nobody is left who might tell it something."""
+def _waited(verifier: socket.socket, mask: set[Any]) -> Wanted:
+    """What this process is told to do. It stays, and forks another for it; it ends when nobody is left who might tell it something.
+
+    Args:
+        mask: the signals that the program has blocked.
+    """
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(
             "1000"
         )  # where memory runs out, no state is missed as the run would be
     handlers = {sort: signal.getsignal(sort) for sort in _SIGNALS}
     _handle(dict.fromkeys(_SIGNALS, signal.SIG_DFL))
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     while told := verifier.recv(LONGEST):
         try:
             process = _apart()

@@ -25,7 +25,7 @@ _REAPS: Final = 36
 """`PR_SET_CHILD_SUBREAPER`, of Linux's `prctl(2)`: what a run has left becomes a child of this process."""
 _NONE: Final = "no state was stored: the steps were not those of the run's first process"
 _GONE: Final = "the states that were stored have ended"
-_ELSEWHERE: Final = "no state was stored: that needs Linux"
+_ELSEWHERE: Final = "no state was stored: that needs Linux 5.3 or later"
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -131,7 +131,7 @@ class Stored:
         self._why = _NONE
         self._ours: socket.socket | None = None
         self._theirs: socket.socket | None = None
-        if sys.platform != "linux" or ctypes.CDLL(None).prctl(_REAPS, 1, 0, 0, 0) != 0:
+        if not _possible():
             self._why = _ELSEWHERE
             return
         self._ours, self._theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -184,3 +184,14 @@ class Stored:
             with suppress(ChildProcessError):
                 os.waitpid(state.process, 0)
         self._states.clear()
+
+
+def _possible() -> bool:
+    """Whether this system has what it takes: processes become this one's children, and can be waited for with a limit."""
+    if sys.platform != "linux":
+        return False
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (OSError, AttributeError):
+        return False
+    return bool(ctypes.CDLL(None).prctl(_REAPS, 1, 0, 0, 0) == 0)
