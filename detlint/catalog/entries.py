@@ -225,10 +225,14 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     sets: dict[str, Scalar] = {}
     """Switches that the call sets: `deterministic-algorithms`, `cudnn-deterministic`, ...; a string `=name` takes the
     value of that argument."""
+    options: dict[str, dict[str, Scalar]] = {}
+    """Of a call that reads the command line of its script: flags of that, and the switches that each sets."""
     adds: tuple[str, ...] = ()
     """Of what adds atomically in a kernel: the parameters with the place, perhaps with what tells it further, and what is added."""
     compiles: tuple[str, ...] = ()
     """The parameters that carry a source in C++, which is compiled."""
+    assembles: tuple[str, ...] = ()
+    """The parameters that carry instructions of PTX."""
     consumes: tuple[str, ...] = ()
     """The parameters that carry random keys which the call uses up."""
     returns: str = ""
@@ -515,6 +519,8 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """What numbers the elements that one program works on at once."""
     atomics: tuple[str, ...] = ()
     """Functions of C++ that add to a place, the first argument, a number, the second one; methods of a reference, a number."""
+    float_atomics: tuple[str, ...] = ()
+    """Those that add floating-point numbers, whatever their arguments."""
     swaps: tuple[str, ...] = ()
     """Those that put one value in another's place, if that is still there."""
     atomic_references: tuple[str, ...] = ()

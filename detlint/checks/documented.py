@@ -57,6 +57,7 @@ class Documented:
         """Have a run hold the switches that all its launches set, and the hardware that the documents of its project say, where nothing in
         it says another."""
         told = {switch: self.switched(reach, switch) for switch in self._outside}
+        told.update(self._by_flags(reach))
         reach.held = {**{switch: value for switch, value in told.items() if value is not None}, **reach.held}
         if self._settings.targets or target_of(reach.held.get(HARDWARE)):
             return
@@ -71,6 +72,27 @@ class Documented:
             reach.held = {**reach.held, HARDWARE: "GPU"}
         elif chosen := self._by_option(reach, said, through):
             reach.held = {**reach.held, HARDWARE: chosen}
+
+    def _by_flags(self, reach: Reach) -> dict[str, bool | None]:
+        """The switches that flags set which all launches of a run's script give, as a call of the run reads them by itself."""
+        said = self._documents.around(reach.entry.module.path) if self._reading else None
+        if said is None or said.unsure or not said.launches:
+            return {}
+        found = dict[str, bool | None]()
+        for place in reach.places:
+            if self._reading.isdisjoint(name.partition(".")[0] for name in place.module.facts.imports):
+                continue
+            for match in self._matcher.matches(place.module, place.site):
+                for flag, sets in match.entry.options.items():
+                    if all(_gives(launch, flag) for launch in said.launches):
+                        found.update({switch: bool(value) for switch, value in sets.items()})
+        return found
+
+    @cached_property
+    def _reading(self) -> frozenset[str]:
+        """The libraries with calls that read flags."""
+        entries = (entry for entry in self._matcher.catalog.entries if entry.options)
+        return frozenset(name.partition(".")[0] for entry in entries for name in entry.names)
 
     @cached_property
     def _outside(self) -> frozenset[str]:

@@ -15,12 +15,12 @@ from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
-from detlint.model.kernel_numbers import FLOATS, WHOLE
+from detlint.model.kernel_numbers import FLOATS, WHOLE, Numbers, joined
 from detlint.model.kernel_tuning import Tuned, Tuning, races
 from detlint.model.kernels import Adding, Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.sources import Atomic, atomics_of, written
+from detlint.model.sources import Atomic, assembled, atomics_of, written
 from detlint.model.uses import Users
 
 CODE: Final = "DET409"
@@ -53,6 +53,8 @@ class KernelRules:
                 if self._compiled(module, index, match)
                 else "no source that is written out here adds floating-point numbers"
             )
+        if match.entry.assembles and self._assembled(module, index, match) != FLOATS:
+            return "its instructions add no floating-point numbers to memory"
         found = self._at(module, index) if match.entry.adds else None
         if found is None:
             return ""
@@ -60,7 +62,8 @@ class KernelRules:
         adding = self.kernels.adding(function, call, match.name, match.entry)
         if self.kernels.kind(meaning, function, adding) == WHOLE:
             return "it adds whole numbers, which give the same in any order"
-        if self.kernels.is_alone(meaning, function, call, adding):
+        alone = self.kernels.is_alone(meaning, function, call, adding)
+        if alone and not self.kernels.is_met(meaning, function, call, match.name, match.entry):
             return "each place that it adds to has one program that does"
         return ""
 
@@ -89,15 +92,25 @@ class KernelRules:
 
     def _compiled(self, module: Module, index: int, match: Match) -> list[Atomic]:
         """What adds atomically in the sources that a call is handed as texts."""
+        texts = dict.fromkeys(self._texts(module, index, match, match.entry.compiles))
+        return [atomic for text in texts for atomic in atomics_of(self.kernels.terms, text)]
+
+    def _assembled(self, module: Module, index: int, match: Match) -> Numbers:
+        """What numbers the instructions add that a call is handed as a text."""
+        found = (assembled(text) for text in self._texts(module, index, match, match.entry.assembles))
+        return joined(numbers for numbers in found if numbers is not None)
+
+    def _texts(self, module: Module, index: int, match: Match, carry: tuple[str, ...]) -> Iterator[str]:
+        """The texts that a call is handed as some parameters."""
         found = self._at(module, index)
         if found is None:
-            return []
+            return
         _, function, call = found
         words = [word for word, _ in self._matcher.catalog.signatures.get(match.name, ())]
         given = function.call(call)
-        values = [given.argument(words.index(word) if word in words else -1, word) for word in match.entry.compiles]
-        texts = dict.fromkeys(text for value in values if value >= 0 for text in written(function, value))
-        return [atomic for text in texts for atomic in atomics_of(self.kernels.terms, text)]
+        values = [given.argument(words.index(word) if word in words else -1, word) for word in carry]
+        for value in values:
+            yield from written(function, value) if value >= 0 else ()
 
     def _launches(self, meaning: Meaning, function: Function) -> Iterator[Step]:
         for launch in self.kernels.launches(meaning, function)[:MOST_STEPS]:

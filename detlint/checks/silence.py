@@ -11,6 +11,7 @@ from detlint.checks import seeds
 from detlint.checks.documented import Documented
 from detlint.checks.fixed_data import FixedData
 from detlint.checks.gradients import Gradients
+from detlint.checks.handed import makes_generator
 from detlint.checks.hardware import Hardware
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
@@ -25,6 +26,7 @@ from detlint.domains.entropy import Picked
 from detlint.domains.hardware import target_of
 from detlint.domains.rows import ROWS, are_sorted
 from detlint.facts.model import SHAPES, Ref, Site, Span, branches, sites
+from detlint.ir import ops as op
 from detlint.model.module import Module
 from detlint.model.readers import Readers
 from detlint.model.uses import Use, Users
@@ -77,7 +79,7 @@ class Silence:
         self._reseeding = self._catalog.words_with("reseeds")
         self._picked = Picked(self._resolver, users.meanings, self.callers)
         self._asked = order.Asked(
-            self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_at
+            self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_in_turn
         )
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
@@ -268,6 +270,15 @@ class Silence:
             and not is_object(match, self._resolver.kinds.layer(match.name) is not None)
             for match in self._matcher.matches(module, index)
         )
+
+    def _draws_in_turn(self, module: Module, index: int) -> bool:
+        """The same, also of a generator that has numbers of its own, one after the other."""
+        meaning = self._users.meanings.of(module)
+        place = meaning.code.at(module.sites[index].span.place, op.CALL) if meaning is not None else None
+        if self._draws_at(module, index) or meaning is None or place is None:
+            return self._draws_at(module, index)
+        owner = place[0].called_on(place[1])
+        return owner >= 0 and makes_generator(meaning.value(place[0], owner), self._catalog)
 
     def callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""

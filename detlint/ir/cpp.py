@@ -9,7 +9,8 @@ Functions, classes, loops and tests become the same ops as Python's. What C++ ha
 - `__global__` and its like are decorators;
 - a macro that heads a block, `CUDA_KERNEL_LOOP(i, n) {`, is a loop over what its call gives; `#if` keeps all that it has;
 - inline assembler calls `asm` with its text and operands;
-- `#include "a.h"` is an `IMPORT` of that path, `#define N 4` a variable, `#define F(x) ...` a function with the decorator `#define`.
+- `#include "a.h"` is an `IMPORT` of that path, `#define N 4` and `#define T float` a variable, `#define F(x) ...` a function with the
+  decorator `#define`.
 
 Nothing is preprocessed: a macro is a name where it is used, and may be any of those that are defined for it. One that is a
 statement without a semicolon gets one (`cpp_repairs`).
@@ -35,13 +36,16 @@ if TYPE_CHECKING:  # a run that meets no such file doesn't load it
 MACRO: Final = "#define"
 """The decorator of what a macro stands for."""
 _LITERALS: Final = frozenset({"number_literal", "string_literal", "raw_string_literal"})
+_TYPES: Final = frozenset({"primitive_type", "sized_type_specifier"})
 WORDS: Final = (
     b"tomicAdd",
     b"tomicSub",
     b"tomicCAS",
     b"fetch_add",
+    b"atomic_fadd",
     b"SetAtomic",
     b"atomic_add",
+    b"atomic_ref",
     b"red.",
     b"atom.",
     b"red_add",
@@ -145,9 +149,17 @@ class _Lowering(Expressions):
     # -- statements -------------------------------------------------------------------------------------------------
 
     def block(self, node: Node) -> None:
-        """All statements in something."""
+        """All statements in something; a call without a semicolon heads the block behind it: `LOOP(i, x.size()) {`."""
+        head: Node | None = None
         for child in node.named_children:
-            self.statement(child)
+            if head is not None and child.type == "compound_statement":
+                name, given = head.child_by_field_name("function"), head.child_by_field_name("arguments")
+                handed = given.named_children if given is not None else []
+                self.headed(child, text_of(name) if name is not None else "", handed)
+            else:
+                self.statement(child)
+            ends = child.type != "expression_statement" or not child.children[-1].is_missing
+            head = child.children[0] if not ends and child.children[0].type == "call_expression" else None
 
     def statement(self, node: Node) -> None:
         """One statement."""
@@ -161,16 +173,24 @@ class _Lowering(Expressions):
 
     def include(self, node: Node) -> None:
         path = node.child_by_field_name("path")
-        if path is not None and path.type == "string_literal":
-            self.f.put((op.IMPORT, self.file.string(text_of(path).strip('"')), 0, 0), place_of(node))
+        if path is not None and path.type in ("string_literal", "system_lib_string"):
+            self.f.put((op.IMPORT, self.file.string(text_of(path).strip('"<>')), 0, 0), place_of(node))
 
     def constant(self, node: Node) -> None:
-        """`#define N 4`"""
+        """`#define N 4`, `#define REAL float`"""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        parsed = _parsed(f"auto x = {text_of(value).strip()};") if value is not None else None
-        begins = parsed.descendant_for_byte_range(9, 10) if parsed is not None and not parsed.has_error else None
-        if name is not None and begins is not None and begins.type in _LITERALS:
-            self.f.store(text_of(name), self.value(begins), place_of(node))  # type: ignore[arg-type]
+        text = text_of(value).strip() if value is not None else ""
+        for begin, kinds in (("auto x = ", _LITERALS), ("using x = ", _TYPES)) if text and name is not None else ():
+            parsed = _parsed(f"{begin}{text};")
+            found = (
+                parsed.descendant_for_byte_range(len(begin), len(begin) + len(text)) if not parsed.has_error else None
+            )
+            found = (
+                found.child_by_field_name("type") if found is not None and found.type == "type_descriptor" else found
+            )
+            if found is not None and found.type in kinds:
+                self.f.store(text_of(name), self.value(found), place_of(node))  # type: ignore[arg-type]
+                return
 
     def macro(self, node: Node) -> None:
         """`#define F(x) ...`"""
@@ -332,31 +352,39 @@ class _Lowering(Expressions):
         if declared is None or not declared.is_function:
             self.block(node)
         elif self.f.kind not in (MODULE, CLASS) or (self.f.kind == MODULE and node.child_by_field_name("type") is None):
-            self.headed(node, declared.name, declared.parameters)
+            self.headed(node.child_by_field_name("body"), declared.name, declared.parameters)
         else:
             decorators = [child for child in node.children if child.type in _QUALIFIERS]
             values = [self.named(child) for child in decorators]
             made = Builder(self.file, FUNCTION, declared.name, node.start_point[0] + 1, self.f)
             self.parameters(made, declared.parameters)
+            self.f.put((op.QUOTE,), place_of(node))
+            made.returns = self.typed(node.child_by_field_name("type"), declared)
+            self.f.put((op.END,), place_of(node))
             self.later(made, node)
             function = self.f.put((op.FUNCTION, made.number, len(values), *values), place_of(node))
             self.f.store(declared.name, function, place_of(node))  # type: ignore[arg-type]
 
-    def headed(self, node: Node, name: str, given: Sequence[Node]) -> None:
+    def headed(self, body: Node | None, name: str, given: Sequence[Node]) -> None:
         """A block that a macro heads: a loop over what it gives, whose variable is the first name that it is handed."""
-        place = place_of(node)
+        if body is None:
+            return
+        place = place_of(body)
         callee = self.f.put(self.f.load(name), place)
         handed = [self.value_of_parameter(parameter) for parameter in given]
         call = self.f.put((op.CALL, callee, len(handed), *handed), place)
         element = self.f.put((op.FOR, call, 0), place)
         if given:
             self.f.store(text_of(given[0]).strip(), element, place)  # type: ignore[arg-type]
-        self.body(node)
+        self.loops.append(True)
+        self.statement(body)
+        self.loops.pop()
         self.f.put((op.END,), place)
 
     def value_of_parameter(self, node: Node) -> int:
-        """What a macro is handed, which looks like a parameter."""
-        return self.value(node.named_children[0]) if len(node.named_children) == 1 else self.value(node)
+        """What a macro is handed, which may look like a parameter."""
+        looks = node.type.endswith("declaration") and len(node.named_children) == 1
+        return self.value(node.named_children[0]) if looks else self.value(node)
 
     def parameters(self, made: Builder, given: Sequence[Node]) -> None:
         """The parameters of a function, with their types."""

@@ -269,10 +269,12 @@ class Expressions:
         return self.f.put((op.CALL, of, len(handed), *handed), place_of(node))
 
     def cast(self, node: Node) -> int:
-        """`(T)a`"""
+        """`(T)a` and `T{a}`"""
         kind, of = node.child_by_field_name("type"), node.child_by_field_name("value")
         made = self.value_or(kind, None)
-        return self.f.put((op.CALL, made, 1, self.value_or(of, None)), place_of(node))
+        listed = of is not None and of.type == "initializer_list" and of.named_child_count == 1
+        given = of.named_children[0] if of is not None and listed else of
+        return self.f.put((op.CALL, made, 1, self.value_or(given, None)), place_of(node))
 
     def assembler(self, node: Node) -> int:
         """`asm volatile("red.global.add.f32 [%0], %1;" :: "l"(p), "f"(v))`"""
@@ -364,6 +366,7 @@ _EXPRESSIONS: Final = {
     "update_expression": Expressions.update,
     "call_expression": Expressions.call,
     "cast_expression": Expressions.cast,
+    "compound_literal_expression": Expressions.cast,
     "gnu_asm_expression": Expressions.assembler,
     "lambda_expression": Expressions.function,
     "initializer_list": Expressions.listed,

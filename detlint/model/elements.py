@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Final, Literal
+from weakref import WeakKeyDictionary
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -29,6 +30,9 @@ _TEXT_ATTRIBUTES: Final = frozenset({"name", "__name__", "stem", "suffix", "text
 _ARITHMETIC: Final = frozenset({"-", "*", "/", "//", "%", "**"})
 _DEEPEST: Final = 8
 """So many names may stand for one another."""
+
+_KNOWN: WeakKeyDictionary[Function, dict[tuple[int, bool, int], Elements]] = WeakKeyDictionary()
+"""What names hold, as asked for once: those that are put together of one another have more ways to be asked for than anyone waits for."""
 
 
 def joined(kinds: Iterable[Elements]) -> Elements:
@@ -84,8 +88,11 @@ def items(function: Function, at: int, depth: int = 0) -> Elements:
 
 def _stored(function: Function, at: int, of: Callable[[Function, int, int], Elements], depth: int) -> Elements:
     """What a name holds, by all that it is bound to in its function; unknown where that may be something else."""
-    stored = function.stored(at) if depth < _DEEPEST else None
-    return joined(of(function, value, depth + 1) for value in stored) if stored else ""
+    known, key = _KNOWN.setdefault(function, {}), (at, of is items, depth)
+    if key not in known:
+        stored = function.stored(at) if depth < _DEEPEST else None
+        known[key] = joined(of(function, value, depth + 1) for value in stored) if stored else ""
+    return known[key]
 
 
 def _is_column(function: Function, at: int) -> bool:

@@ -82,6 +82,10 @@ class Values:
         """What a type is that a `LOAD` reads, a parameter of a template."""
         return OPEN
 
+    def returned(self, function: Function, callee: int) -> Numbers:
+        """What a function of the program gives back that a value is."""
+        return OPEN
+
     def of(self, function: Function, at: int, depth: int = 0) -> Numbers:
         """What numbers a value is, or holds, or points to; of a type, those that it is of."""
         if at < 0 or depth > DEEPEST:
@@ -136,9 +140,12 @@ class Values:
         return OPEN
 
     def _item(self, function: Function, operation: Sequence[int], depth: int) -> Numbers:
-        """An item has the numbers of what it is in; of a template, `Accessor<float, 2>`, those of its first argument."""
+        """An item has the numbers of what it is in; of a template, `Accessor<float, 2>`, those of its first argument; of `array[float]`
+        those of the type."""
         found = self.of(function, operation[1], depth)
         chosen = function.ops[operation[2]]
+        if found == OPEN and self._is_type(function, operation[2]):
+            return self.of(function, operation[2], depth)
         if found == OPEN and chosen[0] == op.TUPLE and len(chosen) > 1:
             told = next(
                 (value for value in chosen[1:] if self._is_type(function, value)), -1 if self.is_python else chosen[1]
@@ -162,10 +169,10 @@ class Values:
         if self.terms.has("programs", name) or self.terms.has("threads", name) or self.terms.has("counts", name):
             return WHOLE
         slot = function.ops[at][1]
-        if (given := function.given(at)) is not None:
-            return self._of_parameter(*given, depth)
         owner, home = function.binding(slot)
         around = function if owner == function.number else function.code.function(owner)
+        if (given := function.given(at)) is not None:
+            return self._of_parameter(*given, depth) or self.declared(around, home, depth)
         if declared := self.declared(around, home, depth):
             return declared
         if self._is_template(function, slot):
@@ -184,12 +191,20 @@ class Values:
     def declared(self, function: Function, slot: int, depth: int = 0) -> Numbers:
         """What a variable is by the type that it is declared with."""
         kinds = [operation[2] for _, operation in function.each(op.ANNOTATE) if operation[1] == slot]
-        return joined(self.of(function, kind, depth) for kind in kinds) if kinds else OPEN
+        return joined(self._annotated(function, kind, depth) for kind in kinds) if kinds else OPEN
+
+    def _annotated(self, function: Function, kind: int, depth: int) -> Numbers:
+        """What a type is of an annotation, that of any part of a union: `Tensor | None`."""
+        operation = function.ops[kind]
+        if operation[0] != op.BINARY:
+            return self.of(function, kind, depth)
+        sides = [side for side in operation[2:4] if function.constant(side) is not None]
+        return joined(self._annotated(function, side, depth) for side in sides)
 
     def _of_parameter(self, function: Function, number: int, depth: int) -> Numbers:
         annotation = function.header.parameters[number].annotation
         around = function.parent
-        found = self.of(around, annotation, depth) if annotation >= 0 and around is not None else OPEN
+        found = self._annotated(around, annotation, depth) if annotation >= 0 and around is not None else OPEN
         if found == OPEN:
             found = self.given(function, number)
         default = function.header.parameters[number].default
@@ -253,7 +268,7 @@ class Values:
             kind = self.of(function, items[1], depth) if items[0] == op.TUPLE and len(items) > 1 else OPEN
             if kind:
                 return kind
-        return self._method(function, at, first, told, depth)
+        return self._method(function, at, first, told, depth) or self.returned(function, call.callee)
 
     def _is_cast(self, function: Function, callee: int, name: str) -> bool:
         """Whether a call of something makes a number of another one: `float(1)`, `T(1)`, `static_cast<T>(1)`."""

@@ -5,7 +5,7 @@ What it may assume: a configuration is made by a call that is written where conf
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
@@ -21,6 +21,8 @@ WARPS: Final = "num_warps"
 """How many warps share the work on a block: their number decides how a sum over it is grouped."""
 DEEPEST: Final = 4
 _SIGNS: Final = frozenset({"+", "-"})
+_TURNING: Final = frozenset({"permute", "ravel", "reshape", "trans", "view", "join", "split"})
+"""What may give a block other axes than it is made of."""
 _REDUCING: Final = frozenset({"sum", "mean", "softmax", "cumsum", "var", "std", "norm", "logsumexp", "matmul"})
 """Methods of tensors that add up."""
 
@@ -145,11 +147,39 @@ class Tuning:
             name = self._numbers.named(function, function.ops[at][1])
             summed = function.call(at).argument(0, "input", "buffer")
             adds = self._terms.has("sums", name) and summed >= 0 and self._numbers.of(function, summed) != WHOLE
-            if adds and (WARPS in varied or self._rests_on(function, summed, varied)):
+            if adds and (WARPS in varied or self._is_cut(function, at, summed, varied)):
                 yield Place(function, at)
         for mark, _ in function.each(op.FOR, op.WHILE) if varied else ():
             if self._is_divided(function, mark, varied):
                 yield from self._accumulated(function, mark)
+
+    def _is_cut(self, function: Function, call: int, summed: int, varied: frozenset[str]) -> bool:
+        """Whether the names decide how much of what is summed is in one block; along the axis of the sum, where that is known."""
+        axis = function.constant(value) if (value := function.call(call).argument(1, "axis")) >= 0 else UNKNOWN
+        made = [*function.made_of(summed)]
+        calls = {
+            at: self._numbers.named(function, function.ops[at][1]) for at in made if function.ops[at][0] == op.CALL
+        }
+        turned = any(self._terms.has("sums", name) or name.rpartition(".")[2] in _TURNING for name in calls.values())
+        axes = {found for at, name in calls.items() for found in self._axes(function, at, name, made, varied)}
+        if turned or not isinstance(axis, int) or axis < 0 or None in axes:
+            return self._rests_on(function, summed, varied)
+        return axis in axes
+
+    def _axes(
+        self, function: Function, at: int, name: str, made: Sequence[int], varied: frozenset[str]
+    ) -> Iterator[int | None]:
+        """The axes along which a call makes a block as large as one of the names says; None for one that isn't known."""
+        call = function.call(at)
+        if self._terms.has("lanes", name) and self._rests_on(function, at, varied):
+            views = [n for n in made if function.ops[n][0] == op.ITEM and at in {*function.made_of(function.ops[n][1])}]
+            yield from (_axis(function, function.ops[n][2]) for n in views)
+            yield from () if views else (None,)
+        elif self._terms.has("typed", name) or self._terms.has("addresses", name):
+            shape = call.argument(4, "block_shape") if self._terms.has("addresses", name) else call.argument(0, "shape")
+            parts = function.ops[function.meant(shape)] if shape >= 0 else (op.END,)
+            sizes = parts[1:] if parts[0] in (op.LIST, op.TUPLE) else ()
+            yield from (axis for axis, size in enumerate(sizes) if self._rests_on(function, size, varied))
 
     def _rests_on(self, function: Function, value: int, varied: frozenset[str]) -> bool:
         """Whether a value is made of one of the names."""
@@ -170,15 +200,19 @@ class Tuning:
         """The sums that a loop carries from round to round."""
         end = function.parts[mark][-1]
         for at, (_, slot, value) in function.each(op.STORE):
-            if mark < at < end and self._adds(function, slot, value) and self._numbers.of(function, value) != WHOLE:
+            if (
+                mark < at < end
+                and self._adds(function, slot, value, mark)
+                and self._numbers.of(function, value) != WHOLE
+            ):
                 yield Place(function, at)
         for at, _ in function.each(op.CALL):
             named = self._numbers.named(function, function.ops[at][1])
             if mark < at < end and self._terms.has("products", named) and not function.users[at]:
                 yield Place(function, at)  # it adds to what it is handed: `gemm(a, b, c)`
 
-    def _adds(self, function: Function, slot: int, value: int) -> bool:
-        """Whether what a name gets is itself and something else."""
+    def _adds(self, function: Function, slot: int, value: int, mark: int) -> bool:
+        """Whether what a name gets is itself, from before a loop, and something else."""
         operation = function.ops[value]
         signed = operation[0] in (op.BINARY, op.AUGMENT) and function.strings[operation[1]] in _SIGNS
         multiplied = operation[0] == op.CALL and self._terms.has(
@@ -187,12 +221,14 @@ class Tuning:
         if not (signed or multiplied):
             return False
         before = [at for at in function.within(value) if function.ops[at] == (op.LOAD, slot)]
-        return any(self._begins_as_number(function, at) for at in before)
+        return any(self._begins_as_number(function, at, mark) for at in before)
 
-    def _begins_as_number(self, function: Function, load: int) -> bool:
+    def _begins_as_number(self, function: Function, load: int, mark: int) -> bool:
         """Whether a name is no address, by what it is before the loop: a constant, or a new array."""
         for value in function.stored(load) or ():
             operation = function.ops[value]
+            if value > mark:
+                continue
             if isinstance(function.constant(value), float):
                 return True
             if operation[0] == op.CALL:
@@ -209,6 +245,15 @@ class Tuning:
             known = self._terms.has("sums", name) or self._terms.has("products", name)
             if known or (method and self._numbers.of(function, at) != WHOLE):
                 yield Place(function, at)
+
+
+def _axis(function: Function, index: int) -> int | None:
+    """The axis along which an index that only adds axes leaves something: 0 of `offsets[:, None]`; None for any other."""
+    operation = function.ops[index]
+    parts = operation[1:] if operation[0] == op.TUPLE else (index,)
+    kept = [number for number, part in enumerate(parts) if function.ops[part][0] == op.SLICE]
+    rest = all(function.constant(part) is None for part in parts if function.ops[part][0] != op.SLICE)
+    return kept[0] if len(kept) == 1 and rest else None
 
 
 def races(kernels: Kernels, meaning: Meaning, function: Function) -> Iterator[tuple[Place, bool]]:

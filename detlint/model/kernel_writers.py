@@ -23,6 +23,8 @@ Axes = frozenset[str]
 NOTHING: Final[Axes] = frozenset()
 _PARTS: Final = {"//": "//", "/": "//", "%": "%"}
 """What takes a number apart, of Python and of C++."""
+_SUMS: Final = frozenset({"+", "-", "/", "//", "%", "<<", ">>", "&"})
+"""What makes a size no product."""
 _LOOP: Final = "round"
 """Of a loop that is no launch: which round it is."""
 _SHARED: Final = "__shared__"
@@ -31,15 +33,67 @@ MOST_FLAGS: Final = 4
 """So many parameters are taken to choose the way; more are taken not to."""
 
 
+def _factors(size: str) -> tuple[str, ...]:
+    """What a size is a product of: `(B * (H * W))`."""
+    if " * " in size and _SUMS.isdisjoint(size.split()):
+        return tuple(sorted(size.replace("(", "").replace(")", "").split(" * ")))
+    return (size.replace(" ", ""),)
+
+
+def _without(sizes: Sequence[str], factors: Sequence[str]) -> tuple[str, ...] | None:
+    """A product without some of its factors; None where it hasn't these."""
+    left = [*sizes]
+    for factor in factors:
+        if factor not in left:
+            return None
+        left.remove(factor)
+    return tuple(left)
+
+
+class _Digit(NamedTuple):
+    """A number that is taken apart, `n // below % rest`: a digit of it, written to mixed bases."""
+
+    number: str
+    below: tuple[str, ...]
+    """The factors of what it is divided by."""
+    rest: tuple[str, ...]
+    """Those of what the rest is taken by; none for none."""
+
+    @classmethod
+    def of(cls, axis: str) -> _Digit:
+        """The digit as which an axis is written."""
+        number, _, rest = axis.partition(" // ")
+        below, _, rest = rest.partition(" % ")
+        return cls(number, _listed(below), _listed(rest))
+
+    def part(self, word: str, size: str) -> str:
+        """What is left of it by another division, or rest, by a size; "" where that keeps nothing apart."""
+        factors, below, rest = _factors(size), self.below, self.rest
+        if word == "%":
+            within = _without(rest, factors) is not None or not rest
+            rest = factors if within else rest
+            known = within or _without(factors, rest) is not None
+        else:
+            left = _without(rest, factors) if rest else ()
+            known, below, rest = bool(left) or not rest, tuple(sorted(below + factors)), left or ()
+        return f"{self.number} // {' '.join(below)} % {' '.join(rest)}" if known else ""
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 def _complete(axes: Axes) -> Axes:
-    """What is kept apart, with the numbers of which both the quotient and the rest are: `n // size` and `n % size`."""
-    found, before = set(axes), set[str]()
-    while found != before:
-        before = {*found}
-        for axis in before:
-            whole, _, size = axis.rpartition(" // ")
-            if whole and f"{whole} % {size}" in before:
-                found.add(whole)
+    """What is kept apart, with the numbers of which all digits are: `n // size` and `n % size`."""
+    digits = [_Digit.of(axis) for axis in axes if " // " in axis]
+    found = set(axes)
+    for number in {digit.number for digit in digits}:
+        below: tuple[str, ...] | None = ()
+        while below is not None and number not in found:
+            following = [digit for digit in digits if digit.number == number and digit.below == below]
+            if any(not digit.rest for digit in following):
+                found.add(number)
+            below = next((tuple(sorted(below + digit.rest)) for digit in following if digit.rest), None)
     return frozenset(found)
 
 
@@ -80,6 +134,21 @@ class Writers:
             grid: the programs of the launch, where they are known.
         """
         return all(self._is_alone(function, at, place, grid, way) for way in self._ways(function, at, place))
+
+    def array(self, function: Function, place: int) -> int:
+        """The name of the array that an address is one in; -1 for none."""
+        for _ in range(DEEPEST):
+            place = function.meant(place)
+            operation = function.ops[place]
+            if operation[0] in (op.UNARY, op.BINARY, op.AUGMENT):
+                place = operation[2]
+            elif operation[0] == op.ITEM:
+                place = operation[1]
+            elif operation[0] == op.CALL and operation[2] == 1:
+                place = operation[3]
+            else:
+                return operation[1] if operation[0] == op.LOAD else -1
+        return -1
 
     def _ways(self, function: Function, at: int, place: Sequence[int]) -> Iterator[Mapping[str, bool]]:
         """The ways that parameters choose by which an address is made, among those that lead to an op."""
@@ -187,11 +256,9 @@ class Writers:
         if code == op.BINARY and function.strings[operation[1]] in ("+", "-"):
             return self._summed(function, [*self._terms_of(function, value, depth)])
         if code == op.BINARY and function.strings[operation[1]] in _PARTS:
-            divisor = self._size_name(function, operation[3])
-            word = _PARTS[function.strings[operation[1]]]
-            return frozenset(
-                f"{axis} {word} {divisor}" for axis in self.axes(function, operation[2], depth + 1) if divisor
-            )
+            size, word = self._size_name(function, operation[3]), _PARTS[function.strings[operation[1]]]
+            axes = self.axes(function, operation[2], depth + 1) if size else NOTHING
+            return frozenset(part for axis in axes if (part := _Digit.of(axis).part(word, size)))
         if code == op.BINARY and function.strings[operation[1]] in ("*", "<<"):
             one, other = (self.axes(function, side, depth + 1) for side in operation[2:4])
             vanishes = any(self._vanishes(function, side) for side in operation[2:4])
@@ -236,9 +303,10 @@ class Writers:
         return "", call.positional[0] if call is not None and loads and call.positional else -1
 
     def _next(self, function: Function, value: int) -> Iterator[str]:
-        """How the next one may be written: `(table + (row + 1))` and `((table + row) + 1)` after `(table + row)`."""
+        """How the next one may be written: `(table + (row + 1))` and `((table + row) + 1)` after `(table + row)`; after `row * 3` it is
+        none of the next row, but another one of the same."""
         text, operation = self._size_name(function, value), function.ops[function.meant(value)]
-        if text:
+        if text and (operation[0] != op.BINARY or function.strings[operation[1]] != "*"):
             yield f"({text} + 1)"
         if operation[0] == op.BINARY and text:
             one, other = (self._size_name(function, side) for side in operation[2:4])

@@ -65,6 +65,9 @@ class _Numbers(Values):
     def given(self, function: Function, number: int) -> Numbers:
         return self._kernels.given(self._meaning, function, number, self._depth)
 
+    def returned(self, function: Function, callee: int) -> Numbers:
+        return self._kernels.returned(self._meaning, function, callee, self._depth)
+
 
 class Kernels:
     """Knows the kernels of a program."""
@@ -108,6 +111,17 @@ class Kernels:
         if grids and len(known) == len(grids):
             return all(writers.is_alone(function, call, adding.place, grid) for grid in known)
         return writers.is_alone(function, call, adding.place)
+
+    def is_met(self, meaning: Meaning, function: Function, call: int, name: str, entry: Entry) -> bool:
+        """Whether what a call adds to is an array to which another such call of the kernel adds, in places that several add to."""
+        writers = Writers(self.numbers(meaning), threads=False)
+        array = writers.array(function, self.adding(function, call, name, entry).place[0])
+        for other, named in meaning.calls(function):
+            adding = self.adding(function, other, name, entry) if named == name and other != call else Adding([], -1)
+            same = array >= 0 and adding.place and writers.array(function, adding.place[0]) == array
+            if same and not self.is_alone(meaning, function, other, adding):
+                return True
+        return False
 
     def _zero(self, launches: Sequence[Launch], function: Function, adding: Adding) -> frozenset[int]:
         """The parameters that are 0 in some launch which gives the array that is added to."""
@@ -176,13 +190,18 @@ class Kernels:
 
     def _is_own(self, function: Function, at: int, wanted: Ref) -> bool:
         """Whether a name is a definition of the same file, whatever its decorators make of it."""
+        made = self._defined(function, at)
+        return made is not None and wanted.name.endswith(f"::{made.qualified}")
+
+    def _defined(self, function: Function, at: int) -> Function | None:
+        """The definition of the same file that a name is, whatever its decorators make of it."""
         operation = function.ops[at]
         stores = function.code.stores(function.binding(operation[1])) if operation[0] == op.LOAD else ()
         if len(stores) != 1 or stores[0][0].ops[stores[0][1]][0] != op.STORE:
-            return False
+            return None
         around, stored = stores[0]
         made = around.ops[around.ops[stored][2]]
-        return made[0] == op.FUNCTION and wanted.name.endswith(f"::{function.code.function(made[1]).qualified}")
+        return function.code.function(made[1]) if made[0] == op.FUNCTION else None
 
     def _launched(self, meaning: Meaning, function: Function, at: int, depth: int = 0) -> Iterator[Launch]:
         """The launches of what a value is: a kernel, one with its grid, one that is partly given, or kept under a name."""
@@ -194,7 +213,9 @@ class Kernels:
                     Launch(meaning, function, call, operation[2]) for call in calls if function.ops[call][1] == use.op
                 )
             elif operation[0] == op.CALL and use.place == 1:
-                yield Launch(meaning, function, use.op, -1)
+                given = [function.ops[value][0] for value in function.call(use.op).positional]
+                if given != [op.TUPLE] * 3:  # CuPy's: a grid, a block, all arguments
+                    yield Launch(meaning, function, use.op, -1)
             elif operation[0] == op.CALL:
                 yield from self._called_later(meaning, function, use.op, at)
             elif operation[0] == op.STORE and function.binding(operation[1]).owner == function.number:
@@ -248,6 +269,20 @@ class Kernels:
             return told
         self._pending.add(key)
         kinds = [self._handed_over(launch, function, number, depth) for launch in self.launches(meaning, function)]
+        self._pending.discard(key)
+        return joined(kinds) if kinds else OPEN
+
+    def returned(self, meaning: Meaning, function: Function, callee: int, depth: int) -> Numbers:
+        """What numbers a function of the program gives back that a value is."""
+        own = self._defined(function, callee)
+        found = (meaning, own) if own is not None else self._users.meanings.definition(meaning.name(function, callee))
+        key = (found[0].path, found[1].qualified, -1) if found is not None else ("", "", -1)
+        if found is None or key in self._pending or depth > DEEPEST:
+            return OPEN
+        self._pending.add(key)
+        numbers = self.numbers(found[0], depth + 1)
+        given = [operation[1] for _, operation in found[1].each(op.RETURN) if operation[1] >= 0]
+        kinds = [numbers.of(found[1], value) for value in given if found[1].ops[value][0] != op.TUPLE]
         self._pending.discard(key)
         return joined(kinds) if kinds else OPEN
 

@@ -63,9 +63,25 @@ def written(function: Function, value: int, depth: int = 0) -> Iterator[str]:
 
 
 def atomics_of(terms: Terms, text: str) -> list[Atomic]:
-    """What adds atomically in a source that stands alone."""
-    ir = lower(text.encode("utf-8", "replace")) if may_add(text.encode("utf-8", "replace")) else None
-    return [*Source(terms, Code(ir)).atomics()] if ir is not None else []
+    """What adds atomically in a source that stands alone, or in statements: the body of a function."""
+    for source in (text, f"void body() {{ {text}; }}") if may_add(text.encode("utf-8", "replace")) else ():
+        ir = lower(source.encode("utf-8", "replace"))
+        found = [*Source(terms, Code(ir)).atomics()] if ir is not None else []
+        if found:
+            return found
+    return []
+
+
+def assembled(text: str) -> Numbers | None:
+    """What numbers instructions of PTX add to memory: `red.global.add.f32 [%0], %1;`; None for none."""
+    found = list[Numbers]()
+    for instruction in text.replace("{", "{;").split(";"):
+        words = (word for word in instruction.split() if not word.startswith("@"))
+        parts = next(words, "").split(".")
+        reduces = parts[0] in _REDUCING or parts[:2] in (["cp", "reduce"], ["multimem", "red"])
+        if reduces and "add" in parts:
+            found.append(WHOLE if _OF_PTX.isdisjoint(parts) else FLOATS)
+    return joined(found) if found else None
 
 
 def is_macro(function: Function) -> bool:
@@ -110,9 +126,10 @@ class Source:
     def atomics(self) -> Iterator[Atomic]:
         """The places that add atomically, and not surely whole numbers, to what others add to as well."""
         for function in self.code.functions():
-            for at, _ in function.each(op.CALL) if not is_macro(function) else ():
-                name = self.called(function, at)
-                found = self._atomic(function, at, name)
+            for at, operation in function.each(op.CALL, op.AUGMENT) if not is_macro(function) else ():
+                called = operation[0] == op.CALL
+                name = self.called(function, at) if called else f"{function.strings[operation[1]]}="
+                found = self._atomic(function, at, name) if called else self._augmented(function, at)
                 if found is not None and found != WHOLE:
                     own = self.terms.has("modes", name) and self._modes.is_of_own_places(function, at)
                     yield Atomic(Place(function, at), name, found, own)
@@ -131,13 +148,16 @@ class Source:
         """What numbers a call adds atomically; None where it does no such thing."""
         given = function.call(at).positional
         if name == "asm":
-            return self._assembled(function, given)
+            text = function.constant(given[0]) if given else None
+            return assembled(text) if isinstance(text, str) else None
         if self.terms.has("modes", name):
             return self._chosen(function, at)
         if self.terms.has("swaps", name) and len(given) > 2 and not self.terms.has("atomics", function.name):
             return FLOATS if self._adds_floats(function, given[2]) else None
         if not given:
             return None
+        if self.terms.has("float_atomics", name):
+            return FLOATS
         if not (self.terms.has("atomics", name) or self._is_of_namespace(function, at)):
             taken = self.macro(name, len(given))
             return self._by_macro(function, at, given, *taken) if taken is not None else None
@@ -151,12 +171,31 @@ class Source:
             return None
         return self._added(function, at, place, added)
 
+    def _augmented(self, function: Function, at: int) -> Numbers | None:
+        """What numbers `+=` adds to what an atomic reference is one to; None for any other."""
+        _, word, place, added = function.ops[at]
+        known = function.strings[word] in ("+", "-") and self._is_reference(function, place)
+        return self._added(function, at, [place], added) if known else None
+
     def _added(self, function: Function, at: int, place: Sequence[int], added: int) -> Numbers:
         """What numbers are added to a place; whole ones also where only one thread adds to it."""
         into, of = self.values.of(function, place[0]), self.values.of(function, added)
         found = WHOLE if WHOLE in (into, of) else into or of
-        alone = Writers(self.values, threads=True).is_alone(function, at, place)
-        return WHOLE if alone else found
+        return WHOLE if self._is_alone(function, at, place) else found
+
+    def _is_alone(self, function: Function, at: int, place: Sequence[int]) -> bool:
+        """Whether only one thread adds to a place, also by other additions to the same array."""
+        writers = Writers(self.values, threads=True)
+        if not writers.is_alone(function, at, place):
+            return False
+        array = writers.array(function, place[0])
+        calls = (
+            other for other, _ in function.each(op.CALL) if self.terms.has("atomics", self.called(function, other))
+        )
+        others = ((other, function.call(other).positional[:1]) for other in calls if other != at)
+        return all(
+            writers.array(function, n[0]) != array or writers.is_alone(function, other, n) for other, n in others if n
+        )
 
     def _by_macro(
         self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
@@ -182,13 +221,14 @@ class Source:
         """Whether a value is a reference whose methods are atomic: `cuda::atomic_ref<float>(x).fetch_add(1)`."""
         for at in function.made_of(value):
             operation = function.ops[at]
-            kinds = [a[2] for _, a in function.each(op.ANNOTATE) if operation[0] == op.LOAD and a[1] == operation[1]]
-            for kind in (at, *kinds):
-                if any(
-                    self.terms.has("atomic_references", self.values.named(function, part))
-                    for part in function.within(kind)
-                ):
-                    return True
+            told = [a[2] for _, a in function.each(op.ANNOTATE) if operation[0] == op.LOAD and a[1] == operation[1]]
+            kinds = [(function, kind) for kind in (at, *told)]
+            given = function.given(at)
+            if given is not None and given[0].parent is not None:
+                kinds.append((given[0].parent, given[0].header.parameters[given[1]].annotation))
+            parts = ((around, part) for around, kind in kinds if kind >= 0 for part in around.within(kind))
+            if any(self.terms.has("atomic_references", self.values.named(*part)) for part in parts):
+                return True
         return False
 
     def _chosen(self, function: Function, at: int) -> Numbers:
@@ -198,17 +238,6 @@ class Source:
         callee = function.ops[function.ops[at][1]]
         items = function.ops[callee[2]] if callee[0] == op.ITEM else (op.END,)
         return self.values.of(function, items[1]) if items[0] == op.TUPLE and len(items) > 1 else OPEN
-
-    def _assembled(self, function: Function, given: Sequence[int]) -> Numbers | None:
-        """What numbers instructions add: `red.global.add.f32 [%0], %1;`"""
-        text = function.constant(given[0]) if given else None
-        found = list[Numbers]()
-        for instruction in text.split(";") if isinstance(text, str) else ():
-            parts = next(iter(instruction.split()), "").split(".")
-            reduces = parts[0] in _REDUCING or parts[:2] == ["cp", "reduce"]
-            if reduces and "add" in parts:
-                found.append(WHOLE if _OF_PTX.isdisjoint(parts) else FLOATS)
-        return joined(found) if found else None
 
     def _adds_floats(self, function: Function, value: int) -> bool:
         """Whether a value is the bits of a sum of floating-point numbers."""
@@ -263,9 +292,13 @@ class Source:
 
     def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
         """The same of what a macro stands for."""
-        for at, _ in function.each(op.CALL):
-            name, given = self.called(function, at), function.call(at).positional
-            inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
+        for at, operation in function.each(op.CALL, op.AUGMENT):
+            given: Sequence[int]
+            if operation[0] == op.AUGMENT:
+                given, inner = operation[2:4], ([0], 1) if self._is_reference(function, operation[2]) else None
+            else:
+                name, given = self.called(function, at), function.call(at).positional
+                inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
             if inner is None or len(given) < 2:
                 continue
             known = [given[number] for number in inner[0] if number >= 0]
@@ -412,11 +445,12 @@ class _Values(Values):
         return self._defined(name) or self._dispatched(function)
 
     def _defined(self, name: str) -> Numbers:
-        """What a constant is that a file defines which the source includes."""
+        """What a constant, or a type by another name, is that a file defines which the source includes."""
         for source in self._source.included[1:]:
             top = source.code.module
             for slot in top.slots.get(name, ()):
-                values = [o[2] for _, o in top.each(op.STORE) if o[1] == slot and top.ops[o[2]][0] == op.CONST]
+                stored = (operation[2] for _, operation in top.each(op.STORE) if operation[1] == slot)
+                values = [value for value in stored if top.ops[value][0] not in (op.CLASS, op.FUNCTION)]
                 return joined(source.values.of(top, value) for value in values) if values else OPEN
         return OPEN
 
@@ -426,6 +460,20 @@ class _Values(Values):
     def of_template(self, function: Function, at: int) -> Numbers:
         found = self._source.templates.get(function.binding(function.ops[at][1]))
         return joined(self._source.instances(*found)) if found is not None else OPEN
+
+    def returned(self, function: Function, callee: int) -> Numbers:
+        """What functions give back that have a name, in this source and what it includes."""
+        operation = function.ops[callee]
+        callee = operation[1] if operation[0] == op.ITEM else callee
+        name = function.text(function.ops[callee][1]) if function.ops[callee][0] == op.LOAD else ""
+        made = [
+            (source, each)
+            for source in self._source.included
+            for each in (source.code.by_name.get(name, ()) if name else ())
+            if each.header.returns >= 0 and each.parent is not None
+        ]
+        kinds = [source.values.of(each.parent, each.header.returns) for source, each in made if each.parent is not None]
+        return joined(kinds) if kinds else OPEN
 
     def _dispatched(self, function: Function) -> Numbers:
         """What a type is that a macro names in the function that it is handed: `AT_DISPATCH_FLOATING_TYPES(x.scalar_type(), "f", [&] {`."""

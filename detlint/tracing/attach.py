@@ -36,13 +36,37 @@ def attach() -> None:
         when_imported("torch", _guarded(lambda _: _try_twice(watch)))
     if watch.batches:
         when_imported("torch", _guarded(lambda _: _try_batches(watch)))
+    if watch.states >= 0 and watch.name == MAIN:
+        from detlint.tracing import states
+
+        states.begin(watch)
     if watch.trace:
-        told = events.current = events.Events(watch.fill)
-        follow(told, _guarded)
+        told = _follow(watch)
         if watch.losses and watch.name == MAIN:
             atexit.register(untraced.leave, Path(watch.losses))
         for framework in frameworks.TRACED:
             when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, told)))
+
+
+def trace_later(watch: Watch, recorder: losses.Recorder) -> None:
+    """Trace this process, which has begun untraced: Python's calls from now on, operators from the first step that is asked for."""
+    told = _follow(watch)
+    first = min(watch.steps or [0])
+
+    def begin(step: int) -> None:
+        if step >= first:
+            recorder.after = lambda _: None
+            for framework in frameworks.TRACED:
+                when_imported(framework, _guarded(lambda module: _trace(module.__name__, watch, told, step)))
+
+    recorder.after = begin
+    begin(recorder.steps)
+
+
+def _follow(watch: Watch) -> events.Events:
+    told = events.current = events.Events(watch.fill)
+    follow(told, _guarded)
+    return told
 
 
 def _watch_losses(watch: Watch) -> None:
@@ -61,8 +85,9 @@ def _losses_of_mindspore(mindspore: ModuleType) -> None:
     of_mindspore(mindspore)
 
 
-def _trace(framework: str, watch: Watch, told: events.Events) -> None:
+def _trace(framework: str, watch: Watch, told: events.Events, step: int = 0) -> None:
     trace = frameworks.session(framework, watch.settings, name=watch.name)
+    trace.step_number = step
     trace.start()
     if (sink := trace.sink) is not None:
         beside = Beside(trace.beside)

@@ -42,6 +42,8 @@ _BY_NAME: Final[dict[str, Sort]] = {
         ("open", *(f"os.path.{name}" for name in ("exists", "isfile", "isdir", "getmtime", "getsize"))), "content"
     ),
 }
+_MAKING: Final = ("random.Random", "numpy.random.default_rng", "numpy.random.RandomState")
+"""What makes a stream, rather than draws from one."""
 _PLAIN: Final = (bool, int, float, str, bytes, type(None))
 
 
@@ -50,6 +52,11 @@ def sort_of(name: str) -> Sort:
     if name in _BY_NAME:
         return _BY_NAME[name]
     return "draw" if name.startswith(("random.", "numpy.random.")) else "chance"
+
+
+def begins(name: str) -> bool:
+    """Whether what a call gives depends on nothing that the process had before, so that a difference of it begins there."""
+    return sort_of(name) != "draw" or name in _MAKING or name.startswith("random.SystemRandom.")
 
 
 def is_recorded(name: str) -> bool:

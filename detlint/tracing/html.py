@@ -52,6 +52,8 @@ def _verified(found: Verification) -> Iterator[str]:
         yield f"<h2>Loss, {escaped(name)}</h2>"
         yield from _curves(runs)
         yield from _table(runs)
+    if found.how:
+        yield f'<p class="dim">traced: {escaped(found.how)}</p>'
     if found.said:
         yield f"<pre>{escaped(found.said)}</pre>"
 

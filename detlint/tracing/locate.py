@@ -22,7 +22,8 @@ from detlint.tracing.watch import Watch
 
 _SHORT: Final = 8
 """Steps that are traced from the first on, rather than from the one before the first that differs."""
-_TRIES: Final = 3
+TRIES: Final = 3
+"""How often two runs are traced, each time around where they were seen to part."""
 _EQUAL: Final = (
     "the traced runs are equal. A trace runs compiled code uncompiled, fills uninitialised memory, and slows the run down: look for what "
     "compiling changes, and for races. `--runs` shows how often it happens."
@@ -36,11 +37,15 @@ class Located:
     Attributes:
         said: why no call is named.
         traces: the folders.
+        how: whether the runs were replayed from a state, or why they were started again; empty where that's no question.
+        replayed_from: the step of the state.
     """
 
     trace: Verdict | None = None
     said: str = ""
     traces: list[str] = field(default_factory=list)
+    how: str = ""
+    replayed_from: int | None = None
 
 
 class Failed(Exception):
@@ -66,7 +71,7 @@ class Locator:
         self.iterations = iterations
         self.ends = ends
         self.output = output
-        self._number = 0
+        self._number = len([*folder.glob("traced*")])
         self._codes: list[int] = []
 
     def locate(self, step: int | None, began: float) -> Located:
@@ -78,7 +83,7 @@ class Locator:
         """
         found = Located()
         try:
-            for _ in range(_TRIES):
+            for _ in range(TRIES):
                 folders, steps = self._pair(step)
                 runs = compare_runs(*folders)
                 earlier = self._first_differing()
@@ -105,22 +110,32 @@ class Locator:
     def _pair(self, step: int | None) -> tuple[tuple[Path, Path], list[int] | None]:
         """Two runs, traced alike."""
         steps = None if self.output else window(step, self.iterations)
-        return (self._run(steps), self._run(steps)), steps
+        return (self._run(0, steps), self._run(1, steps)), steps
 
-    def _run(self, steps: list[int] | None, fill: int = 0) -> Path:
+    def _run(self, side: int, steps: list[int] | None, fill: int = 0) -> Path:
         self._number += 1
         into = self.folder / f"traced{self._number}"
         into.mkdir()
         folder = self.folder / f"trace{self._number}"
-        end = max(steps) + 1 if steps else self.iterations
+        end = self._end(steps)
         watch = Watch(losses=str(into), iterations=end if self.ends else 0, trace=str(folder), steps=steps)
         try:
-            self._codes.append(
-                self.program.run(msgspec.structs.replace(watch, fill=fill, output=self.output), into / "output.txt")
-            )
+            watch = msgspec.structs.replace(watch, fill=fill, output=self.output)
+            self._codes.append(self._start(side, watch, into / "output.txt"))
         except TimedOut as error:
             raise Failed(f"the traced run {self._number} {error}") from None
         return folder
+
+    def _end(self, steps: list[int] | None) -> int:
+        """After how many iterations a run ends: one after those that are traced, so that what the last optimizer's step has made counts."""
+        if not steps:
+            return self.iterations
+        after = max(steps) + 2
+        return min(after, self.iterations or after)
+
+    def _start(self, side: int, watch: Watch, output: Path) -> int:
+        """Run the first or the second of the two; the exit code."""
+        return self.program.run(watch, output)
 
     def _first_differing(self) -> int | None:
         """The first step in which the last two traced runs differ, by their losses."""
@@ -138,7 +153,7 @@ class Locator:
         self, runs: Runs, folders: tuple[Path, Path], steps: list[int] | None
     ) -> tuple[Runs, tuple[Path, Path]]:
         """The comparison with a run whose uninitialised memory holds something else: what differs by that has read it."""
-        filled = folders[0], self._run(steps, fill=1)
+        filled = folders[0], self._run(0, steps, fill=1)
         other = compare_runs(*filled)
         named = other.first is not None and other.first.cause is not None and other.first.cause.kind == "memory"
         return (other, filled) if named else (runs, folders)

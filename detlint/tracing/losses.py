@@ -49,6 +49,7 @@ class Recorder:
     Attributes:
         state: the digest of the parameters that the next loss is computed with, once an optimizer has changed them.
         before: told the iteration of a loss before it is written.
+        after: told how many steps there were, after each.
     """
 
     def __init__(self, watch: Watch) -> None:
@@ -59,6 +60,7 @@ class Recorder:
         self.logged = False
         self.state = ""
         self.before: Callable[[int], object] = lambda _: None
+        self.after: Callable[[int], object] = lambda _: None
         self._process = os.getpid()
         expected = Path(watch.expected, watch.name + SUFFIX)
         self._expected = read(expected) if watch.expected and expected.exists() else []
@@ -88,6 +90,14 @@ class Recorder:
             self.state = state()
             if not self.logged:
                 self._end(self.steps)
+            self.after(self.steps)
+
+    def go_on(self, watch: Watch) -> None:
+        """Be the recorder of another run, which has the same losses until now."""
+        lines = self.path.read_bytes().splitlines(keepends=True)[: self.count]
+        self.path = Path(watch.losses, watch.name + SUFFIX)
+        self.path.write_bytes(b"".join(lines))
+        self.watch, self._expected, self._process = watch, [], os.getpid()
 
     def _end(self, done: int) -> None:
         if self.watch.iterations and done >= self.watch.iterations:

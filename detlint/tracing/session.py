@@ -98,7 +98,7 @@ class Session(ABC):
         writer = Writer(self.settings.folder, name, self._header(rank, world))
         self._ranked = rank is not None
         self._tracer = tracer = self._begin(writer)
-        tracer.recording = self.settings.wants(0)
+        tracer.recording = self.settings.wants(self.step_number)
         _running.add(self)
 
     def beside(self) -> Writer:

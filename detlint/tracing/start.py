@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Protocol
 
 import msgspec
 
@@ -26,6 +26,17 @@ _PATIENCE: Final = 2
 
 class TimedOut(Exception):
     """A program that didn't end in time, and was ended."""
+
+
+class Running(Protocol):
+    """A process that leads a group of its own, if the system has such groups."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code; raises `subprocess.TimeoutExpired`."""
 
 
 @dataclass(frozen=True)
@@ -73,18 +84,32 @@ class Program:
             variables = self.environment(msgspec.structs.replace(watch, parent=os.getpid()))
             # A group of its own, so that all that it starts can be ended with it.
             process = subprocess.Popen(
-                command, stdout=file, stderr=subprocess.STDOUT, env=variables, start_new_session=REPLACES
+                command,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=variables,
+                start_new_session=REPLACES,
+                pass_fds=[watch.states] if watch.states >= 0 else (),
             )
             try:
-                return process.wait(self.seconds)
-            except subprocess.TimeoutExpired:
-                _end(process)
-                raise TimedOut(f"had not ended after {self.seconds:g} seconds (--timeout), and was ended") from None
-            except BaseException:  # an interrupt
-                _end(process)
-                raise
+                return self.wait(process)
             finally:
                 shutil.rmtree(self._reports, ignore_errors=True)
+
+    def wait(self, process: Running) -> int:
+        """The exit code of a run that goes on.
+
+        Raises:
+            TimedOut: as `run` does.
+        """
+        try:
+            return process.wait(self.seconds)
+        except subprocess.TimeoutExpired:
+            _end(process)
+            raise TimedOut(f"had not ended after {self.seconds:g} seconds (--timeout), and was ended") from None
+        except BaseException:  # an interrupt
+            _end(process)
+            raise
 
     def become(self, watch: Watch) -> NoReturn:
         """Run it in place of this process."""
@@ -96,7 +121,7 @@ class Program:
         )
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: Running) -> None:
     """Have a program end, and all that it has started: as from the keyboard first, by force at last."""
     for insist in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL) if REPLACES else (signal.SIGTERM,):
         _tell(process, insist)
@@ -110,9 +135,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _tell(process: subprocess.Popen[bytes], what: signal.Signals) -> None:
+def _tell(process: Running, what: signal.Signals) -> None:
     if not REPLACES:
-        process.terminate()
+        with contextlib.suppress(OSError):  # it has ended
+            os.kill(process.pid, what)
         return
     with contextlib.suppress(ProcessLookupError):  # of its group, nothing is left
         os.killpg(process.pid, what)

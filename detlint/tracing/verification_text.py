@@ -39,6 +39,8 @@ def lines(found: Verification, width: int) -> Iterator[str]:
             iteration = "first" if name == "forward" else "second"
             said = click.style(words.format(atol=found.atol), fg=colour)
             yield f"{name} pass: {said} (by the loss of the {iteration} iteration)"
+    if found.how:
+        yield f"traced: {found.how}"
     if found.trace is not None:
         yield ""
         yield from text.lines(found.trace)

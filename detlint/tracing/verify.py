@@ -11,6 +11,7 @@ import math
 import re
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final, Literal
 
@@ -18,10 +19,12 @@ import msgspec
 
 from detlint.runtime.launch import NotStarted
 from detlint.tracing import asked, losses
-from detlint.tracing.locate import Locator
+from detlint.tracing.locate import Located, Locator
 from detlint.tracing.losses import Loss
 from detlint.tracing.output_tail import last
+from detlint.tracing.replay import Pasts, Replays
 from detlint.tracing.start import Program, TimedOut
+from detlint.tracing.stored import FIRST, Lost
 from detlint.tracing.story import Verdict
 from detlint.tracing.watch import MAIN, Watch
 
@@ -58,6 +61,8 @@ class Verification(msgspec.Struct, kw_only=True):
         losses: by run: by the name of the process: its losses.
         what: what was compared, as the subject of a sentence.
         trace: the comparison of two more runs, traced; None where the losses are equal, or tracing was not asked for.
+        how: of a long run, whether it was replayed from a state that it had stored, or why it was started again.
+        replayed_from: the step of the state.
     """
 
     outcome: Outcome
@@ -72,6 +77,8 @@ class Verification(msgspec.Struct, kw_only=True):
     trace: Verdict | None = None
     traces: list[str] = []
     said: str = ""
+    how: str = ""
+    replayed_from: int | None = None
 
     def code(self, tolerant: bool) -> int:
         """The exit code: 0 equal, 1 not, 2 not comparable. `tolerant` lets losses pass that agree within `atol`."""
@@ -119,17 +126,18 @@ class Verifier:
         began = time.time()
         found: list[dict[str, list[Loss]]] = []
         result = Verification(outcome="unknown", atol=self.atol, runs=runs)
-        for number in range(1, runs + 1):
-            self.tell(f"run {number} of {runs}")
-            try:
-                found.append(self._run(number))
-            except TimedOut as error:
-                return self._unknown(result, f"run {number} {error}", number)
-            result = self._judge(found, runs)
-            if result.outcome not in ("equal", "close"):
-                break
-        if trace and result.outcome in ("close", "diverged", "crashed"):
-            self._trace(result, began)
+        with Pasts() as pasts:
+            for number in range(1, runs + 1):
+                self.tell(f"run {number} of {runs}")
+                try:
+                    found.append(self._run(number, pasts if trace and self._long else None))
+                except TimedOut as error:
+                    return self._unknown(result, f"run {number} {error}", number)
+                result = self._judge(found, runs)
+                if result.outcome not in ("equal", "close"):
+                    break
+            if trace and result.outcome in ("close", "diverged", "crashed"):
+                self._trace(result, began, pasts)
         return result
 
     @property
@@ -142,15 +150,22 @@ class Verifier:
         """What is worked out in the program as it ends; empty for nothing."""
         return "" if self.output == PRINTED else self.output
 
+    @property
+    def _long(self) -> bool:
+        """Whether runs may have so many steps that some are worth storing."""
+        return not self.to_end and (self.iterations == 0 or self.iterations > FIRST + 1)
+
     # -- runs ---------------------------------------------------------------------------------------------------------
 
-    def _run(self, number: int) -> dict[str, list[Loss]]:
+    def _run(self, number: int, pasts: Pasts | None = None) -> dict[str, list[Loss]]:
         into = self.folder / f"run{number}"
         into.mkdir(parents=True)
         expected = str(self.folder / "run1") if number > 1 else ""
         watch = Watch(losses=str(into), iterations=0 if self.to_end else self.iterations, expected=expected)
         output = into / "output.txt"
-        self._codes.append(self.program.run(msgspec.structs.replace(watch, output=self.expression), output))
+        with pasts.one_more(into) if pasts is not None else nullcontext(-1) as states:
+            watch = msgspec.structs.replace(watch, output=self.expression, states=states)
+            self._codes.append(self.program.run(watch, output))
         if self.output == PRINTED:
             return {"output": asked.printed(output.read_text("utf-8", "replace"))}
         if self.metric:
@@ -168,13 +183,26 @@ class Verifier:
         except ValueError as error:
             raise NotStarted(f"--metric: {error}: let the first group be the loss alone") from None
 
-    def _trace(self, result: Verification, began: float) -> None:
-        self.tell("the runs differ: they are run again with a trace")
+    def _trace(self, result: Verification, began: float, pasts: Pasts) -> None:
         step = result.first.iteration if result.first is not None and not self.output else None
-        found = Locator(self.program, self.folder, self.iterations, not self.to_end, self.expression).locate(
-            step, began
-        )
+        found, why = self._replayed(step, pasts)
+        if found is None:
+            self.tell("the runs differ: they are run again with a trace")
+            locator = Locator(self.program, self.folder, self.iterations, not self.to_end, self.expression)
+            found = locator.locate(step, began)
+            found.how = f"started again from the beginning: {why}" if why else ""
         result.trace, result.traces, result.said = found.trace, found.traces, found.said
+        result.how, result.replayed_from = found.how, found.replayed_from
+
+    def _replayed(self, step: int | None, pasts: Pasts) -> tuple[Located | None, str]:
+        """What going on from stored states comes to, or why that names nothing; neither where a difference comes so early that none is."""
+        if step is None or step <= FIRST or not pasts.both:
+            return None, ""
+        self.tell("the runs differ: what is next to that is run again, with a trace")
+        try:
+            return Replays(self.program, self.folder, self.iterations, pasts.both).replay(step), ""
+        except Lost as lost:
+            return None, str(lost)
 
     # -- the verdict --------------------------------------------------------------------------------------------------
 

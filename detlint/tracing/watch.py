@@ -29,6 +29,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
         expected: the folder with the losses of an earlier run: this one ends at the first that differs. Empty for none.
         fill: what uninitialised memory is filled with while it is traced.
         resuming: what this run is of those that tell whether a program goes on as it should; empty: none of them.
+        states: the descriptor of the socket to which the states are told that the run's first process stores; negative: it stores none.
         at: the iteration before which a run that is to be resumed ends, and at whose loss the whole run's state is noted.
         output: the expression whose value at the end of the program counts, instead of losses; empty for none.
         batches: the folder that gets the operators whose rows depend on the batch; empty: they aren't looked for.
@@ -53,6 +54,7 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     basis: str = ""
     resuming: Literal["", "stopped", "resumed", "whole"] = ""
     at: int = 0
+    states: int = -1
 
     def prepare(self, variables: MutableMapping[str, str]) -> None:
         """Tell it to the processes that are started with this environment."""
