@@ -263,7 +263,7 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers)
+        self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers, store.kept)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)

@@ -262,6 +262,13 @@ class Store(msgspec.Struct):
         encoded = self._row(key + OF_WORDS)
         return words_of(encoded) if encoded else None
 
+    def kept(self, key: bytes, make: Callable[[], bytes]) -> bytes:
+        """What is kept under a key; else what is made now, which is kept from then on."""
+        found = self._row(key)
+        if found is None:
+            found = self.fresh[key] = make()
+        return found
+
     def _row(self, key: bytes) -> bytes | None:
         found = self.fresh.get(key)
         return found if found is not None else self.cache.get([key]).get(key)

@@ -32,7 +32,7 @@ Part = str | Expansion | None
 """What is written out; a variable; None for what isn't known."""
 
 
-class Word(_Record, frozen=True):
+class Word(_Record, frozen=True, tag=True):
     """One word as it is written. Quotes and backslashes are gone."""
 
     parts: tuple[Part, ...]
@@ -49,12 +49,18 @@ class Word(_Record, frozen=True):
         return "".join(map(str, self.parts)) if all(isinstance(part, str) for part in self.parts) else None
 
 
+class Array(_Record, frozen=True, tag=True):
+    """The words of an array."""
+
+    words: tuple[Word, ...]
+
+
 class Assignment(_Record, frozen=True, tag=True):
     """A variable gets a value, or is handed on to processes."""
 
     name: str
-    value: Word | tuple[Word, ...] | None
-    """Several words for an array; None: what it has already, or nothing that is known."""
+    value: Word | Array | None
+    """None: what it has already, or nothing that is known."""
     kind: Literal["", "export", "local", "unset", "read"] = ""
     """`read`: what it gets isn't written out."""
     adds: bool = False

@@ -8,7 +8,20 @@ from typing import Final
 import msgspec
 
 from detlint.ir import deployments, docker, make, settings, shell
-from detlint.ir.commands import Assignment, Branch, Command, Define, Expansion, Group, Loop, Script, Step, Word, moved
+from detlint.ir.commands import (
+    Array,
+    Assignment,
+    Branch,
+    Command,
+    Define,
+    Expansion,
+    Group,
+    Loop,
+    Script,
+    Step,
+    Word,
+    moved,
+)
 from detlint.ir.settings import Row, Setting, Table
 
 SHELL: Final = (
@@ -163,8 +176,8 @@ def _said(steps: Iterable[Step]) -> Iterator[str]:
     for step in steps:
         if isinstance(step, Assignment):
             yield step.name
-            values = step.value if isinstance(step.value, tuple) else (step.value,) if step.value is not None else ()
-            yield from _of_words(values)
+            values = step.value.words if isinstance(step.value, Array) else [step.value]
+            yield from _of_words(word for word in values if word is not None)
         elif isinstance(step, Command):
             yield from _said(step.given)
             yield from _of_words(step.words)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.ir.commands import (
     NOTHING,
+    Array,
     Assignment,
     Branch,
     Command,
@@ -227,9 +228,9 @@ class _Lowering:
     def assigned(self, node: Node, kind: str = "") -> Assignment:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         adds = any(child.type == "+=" for child in node.children)
-        given: Word | tuple[Word, ...] = Word(("",))
+        given: Word | Array = Word(("",))
         if value is not None and value.type == "array":
-            given = tuple(word for child in value.named_children for word in self.words(child))
+            given = Array(tuple(word for child in value.named_children for word in self.words(child)))
         elif value is not None:
             given = self.word(value)
         plain = name is not None and name.type == "variable_name"

@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, Final, NamedTuple
 
 from detlint.ir import shell
-from detlint.ir.commands import Assignment, Branch, Command, Expansion, Group, Loop, Script, Step, Word
+from detlint.ir.commands import Array, Assignment, Branch, Command, Expansion, Group, Loop, Script, Step, Word
 
 UNKNOWN: Final = "\0"
 """Stands in a word for what isn't known."""
@@ -196,11 +196,12 @@ class _Run:
         """What a variable gets."""
         if step.value is None:
             return (UNKNOWN,)
-        words = step.value if isinstance(step.value, tuple) else (step.value,)
+        listed = isinstance(step.value, Array)
+        words = step.value.words if isinstance(step.value, Array) else (step.value,)
         found: list[Value] = []
         for chosen in self.choices(words):
-            fields = [field for word in words for field in _fields(word, chosen, not isinstance(step.value, tuple))]
-            value: Value = tuple(fields) if isinstance(step.value, tuple) else " ".join(fields)
+            fields = [field for word in words for field in _fields(word, chosen, not listed)]
+            value: Value = tuple(fields) if listed else " ".join(fields)
             before = self.variables.get(step.name, ("",)) if step.adds else ("",)
             found += (_added(old, value) for old in before)
         return _few(found)

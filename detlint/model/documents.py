@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from xxhash import xxh3_64_hexdigest
+import msgspec
+from xxhash import xxh3_64_hexdigest, xxh3_128_digest
 
 from detlint.catalog import Launcher
-from detlint.facts.model import Const
+from detlint.facts.model import ENCODER, Const
 from detlint.files import beginning
 from detlint.folders import is_folder
 from detlint.ir.commands import Script
@@ -41,6 +42,7 @@ _SETTINGS: Final = frozenset({"yaml", "json", "toml", "ini", "variables"})
 _path: Final = itemgetter(0)
 _Noted = tuple[str, str]
 """What the next run has to compare."""
+_LAUNCH_TEXT: Final = msgspec.msgpack.Decoder(LaunchText)
 _CHANGED: Final[_Noted] = ("", "")
 """What nothing compares equal to."""
 
@@ -79,10 +81,14 @@ class Documents:
         root: the project's root; nothing above it is read.
         began: when the run began, in nanoseconds.
         launchers: the programs that start others.
+        kept: gives what was kept under a key, or else keeps what is made now.
     """
 
-    def __init__(self, root: str, began: int, launchers: Iterable[Launcher]) -> None:
+    def __init__(
+        self, root: str, began: int, launchers: Iterable[Launcher], kept: Callable[[bytes, Callable[[], bytes]], bytes]
+    ) -> None:
         self._root = root
+        self._kept = kept
         self._began = began
         self._programs = Programs(launchers)
         self._listed: dict[str, _Files | None] = {}
@@ -293,21 +299,38 @@ class Documents:
 
     def _lowered(self, path: str) -> LaunchText:
         if path not in self._texts:
-            self._texts[path] = _lowered(path)
+            try:
+                self._texts[path] = self._as_kept(os.path.basename(path), beginning(path, _most_of(path)))
+            except OSError:
+                self._texts[path] = LaunchText()
         return self._texts[path]
+
+    def _as_kept(self, name: str, data: bytes) -> LaunchText:
+        """What a launch text says, by its content: to read it by its grammar takes longer than to look it up."""
+        key = b"%b launch %b" % (xxh3_128_digest(data), os.fsencode(name))
+        made: list[LaunchText] = []
+
+        def make() -> bytes:
+            made.append(read(name, data))
+            try:
+                return ENCODER.encode(made[0])
+            except (
+                OverflowError,
+                UnicodeEncodeError,
+            ):  # a number, or a text, of which there is no such thing in msgpack
+                return b""
+
+        found = self._kept(key, make)
+        try:
+            return made[0] if made else _LAUNCH_TEXT.decode(found)
+        except msgspec.DecodeError:
+            return read(name, data)
 
     def _list(self, folder: str) -> _Files | None:
         """What stands below a folder; None for too much."""
         if folder not in self._listed:
             self._listed[folder] = _below(folder, self._began) if folder else _Files()
         return self._listed[folder]
-
-
-def _lowered(path: str) -> LaunchText:
-    try:
-        return read(os.path.basename(path), beginning(path, _most_of(path)))
-    except OSError:
-        return LaunchText()
 
 
 def read(name: str, data: bytes) -> LaunchText:
