@@ -11,7 +11,7 @@ from detlint.checks.backward import Backward
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import fulfilled
+from detlint.checks.scope import fulfilled, implied, implied_alone
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Span, branches, options, sites, surely_after
@@ -353,14 +353,8 @@ def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
 
 def _is_of_another(reach: Reach, catalog: Catalog) -> bool:
     """Whether a run imports a library for hardware with a back end of the same name, and none for Ascend."""
-    implied = {target for path in _modules(reach).values() for target in _implied(path, catalog)}
-    return "hpu" in implied and "ascend" not in implied
-
-
-def _implied(module: Module, catalog: Catalog) -> set[str]:
-    """The hardware that importing the libraries of a file implies."""
-    roots = {name.partition(".")[0] for name in module.facts.imports}
-    return {target for known in catalog.frameworks if not roots.isdisjoint(known.modules) for target in known.targets}
+    found = {target for module in _modules(reach).values() for target in implied(module.facts.imports, catalog)}
+    return "hpu" in found and "ascend" not in found
 
 
 def _modules(reach: Reach) -> dict[str, Module]:
@@ -434,16 +428,8 @@ def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[s
     if backward.settings.targets:
         return found & set(backward.settings.targets), bool(said)
     if not said and not any(NPU_AS_CUDA in module.facts.imports for module in modules.values()):
-        found = _named_by(reach, matcher) or _implied_by(reach, matcher) or found
+        found = _named_by(reach, matcher) or {*implied_alone(reach.entry.module, matcher.catalog)} or found
     return found, bool(said)
-
-
-def _implied_by(reach: Reach, matcher: Matcher) -> set[str]:
-    """The accelerators whose libraries a run's script imports, where it names no others: what helpers know of others says nothing."""
-    script = reach.entry.module
-    implied = _implied(script, matcher.catalog)
-    # What runs on CUDA runs on whatever there is; of other hardware's libraries that can't be said.
-    return implied if "cuda" not in implied and {DEVICES[word] for word in script.facts.mentions} <= implied else set()
 
 
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
