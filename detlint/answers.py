@@ -12,7 +12,8 @@ import msgspec
 
 from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
-from detlint.marks import OfProgram, body, followable, linked, top
+from detlint.effects.top import Top
+from detlint.marks import Brief, OfProgram, body, followable, linked, top
 from detlint.moved import LINE, Lines, moved
 from detlint.program.outcome import Outcome
 from detlint.state import Packed, State, decode, encode
@@ -33,7 +34,7 @@ class Followed(msgspec.Struct, array_like=True):
     visited: frozenset[str]
     """The files that it runs functions of, and those of which something is told by its place."""
     imported: frozenset[str]
-    """Those besides whose top level it runs."""
+    """Those besides whose top level it goes through itself."""
     findings: list[Finding]
     trains: bool = False
     """Whether it trains, or starts in a file that speaks of it."""
@@ -83,7 +84,10 @@ class Known(OfProgram):
         """Take it that an edit has only moved lines in some files."""
         names = self.resting_on((body, (path,)) for path in files)
         for asked, key in names:
-            said: Judged | list[Followed] | None = self.before(asked, *key)
+            said: Judged | list[Followed] | Top | Brief | None = self.before(asked, *key)
+            if isinstance(said, Top | Brief):  # which say no places
+                self.restate((asked, key), said)
+                continue
             new = [_moved(one, files) for one in (said if isinstance(said, list) else [said]) if one is not None]
             if said is None or None in new:
                 self.restate((asked, key), None)
@@ -104,6 +108,12 @@ class Known(OfProgram):
 def followed(db: Database, start: str) -> list[Followed]:
     """What following the runs that start in a file gave."""
     return _known(db).program.follow(start)
+
+
+@query
+def imported(db: Database, path: str) -> Top | None:
+    """What importing a file does; None for one that can't be read."""
+    return _known(db).program.look(path)
 
 
 @query

@@ -4,7 +4,7 @@ whoever reads it notes a mark that stands for that, and `changes.py` touches tho
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 import xxhash
@@ -14,8 +14,28 @@ from detlint.db import Database, Mark, mark, query, source
 K = TypeVar("K", str, tuple[str, str])
 
 
+NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
+"""What has all that names CUDA run on Ascend."""
+
+
+class Brief(msgspec.Struct, array_like=True, frozen=True):
+    """What runs ask of all files that they come to."""
+
+    options: tuple[str, ...] = ()
+    """The options of command lines that it declares."""
+    mentions: tuple[str, ...] = ()
+    """Its words for devices."""
+    libraries: tuple[str, ...] = ()
+    """What its imports begin with, sorted."""
+    stands_for_cuda: bool = False
+    """Whether it imports what lends CUDA's names to other hardware."""
+
+
 class Program(Protocol):
     """What queries ask of a program as a whole."""
+
+    def brief(self, path: str) -> Brief:
+        """What runs ask of a file."""
 
     def importers(self, path: str) -> Sequence[str]:
         """The files that import a file, sorted."""
@@ -74,6 +94,13 @@ def importers(db: Database, path: str) -> tuple[str, ...]:
     """The files that import a file, sorted."""
     linked(db)
     return tuple(_program(db).importers(path))
+
+
+@query
+def brief(db: Database, path: str) -> Brief:
+    """What runs ask of a file; nothing of one that can't be read."""
+    body(db, path)
+    return _program(db).brief(path)
 
 
 @query

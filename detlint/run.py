@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,7 @@ import xxhash
 
 from detlint import catalog as catalogs
 from detlint import counters
-from detlint.answers import Followed, Judged, Known, followed, judged, passing_at, strays, ways_at
+from detlint.answers import Followed, Judged, Known, followed, imported, judged, passing_at, strays, ways_at
 from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.changes import Changes, begins, is_script, put_on_path
@@ -33,7 +33,7 @@ from detlint.facts.store import Changed, File, Look, Progress, Store, note_other
 from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words
-from detlint.marks import body, digest_of, followable, linked, listed, saying, users
+from detlint.marks import NPU_AS_CUDA, Brief, body, brief, digest_of, followable, linked, listed, saying, top, users
 from detlint.model.copies import Copies
 from detlint.model.documents import Documents
 from detlint.model.index import Index
@@ -55,6 +55,7 @@ from detlint.ways import Groups, runs_of
 if TYPE_CHECKING:
     from detlint.checks.engine import Engine
     from detlint.effects.recorder import Recorder
+    from detlint.effects.top import Top
     from detlint.program.reach import Reach
 
 FEWEST_FOR_FORKS: Final = 400
@@ -583,6 +584,14 @@ class Run:
         head = self.modules.head(path)
         return head.starts if head is not None else ""
 
+    def brief(self, path: str) -> Brief:
+        """What runs ask of a file."""
+        facts = self.modules.facts(path)
+        if facts is None:
+            return Brief()
+        libraries = sorted({name.partition(".")[0] for name in facts.imports})
+        return Brief((*facts.options,), facts.mentions, (*libraries,), NPU_AS_CUDA in facts.imports)
+
     def files_in(self, folder: str) -> Iterator[str]:
         """The files of a folder itself, in order."""
         return (path for path in self.index.all_below(folder) if os.path.dirname(path) == folder)
@@ -680,6 +689,7 @@ class Run:
             self.documents,
             self.versions,
         )
+        engine.flow.top = partial(imported, self.known)
         if self.recorder is not None:
             engine.flow.recorder = self.recorder
         return engine
@@ -722,23 +732,49 @@ class Run:
                 reaches, idle = engine.started(module, self.named.get(path, ()))
             counters.now.runs += len(reaches) + len(idle)
             for reach in idle:
-                known.rest_on(reach.visited, reach.imported - reach.visited)
+                self._rest_on(reach, reach.visited)
             return [self._kept_of(reach, engine) for reach in reaches]
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             nothing = Outcome(path, frozenset(), {}, False, False, True, False)
             return [Followed(nothing, {}, {}, frozenset({path}), frozenset(), self._fault(path, error))]
+
+    def look(self, path: str) -> Top | None:
+        """What importing a file does; None for one that can't be read."""
+        engine, known = self._engine_kept(), self.known
+        top(known, path)
+        module = engine.resolver.module(path)
+        if module is None:
+            return None
+        brief(known, path)
+        with known.noting(), counters.counted() as done:  # as of a run, which others count that come here
+            found = engine.flow.look(module)
+        counters.now.interpreted += done.interpreted
+        loaded = engine.resolver.loaded
+        known.rest_on((*found.behind, *(sorted(loaded.read_in((path,))) if loaded is not None else ())), ())
+        return found
 
     def _kept_of(self, reach: Reach, engine: Engine) -> Followed:
         """What is kept of a run that was followed."""
         sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
         told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
         visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
-        imported = frozenset(reach.imported - visited)
-        self.known.rest_on(visited, imported)
+        self._rest_on(reach, visited)
+        read = frozenset(path for path in reach.imported if not reach.taken.get(path))
         return Followed(
-            reach.outcome(), sites, seeded, frozenset(visited), imported, findings,
+            reach.outcome(), sites, seeded, frozenset(visited), read - visited, findings,
             engine.may_train(reach), reach.silent(),
         )  # fmt: skip
+
+    def _rest_on(self, reach: Reach, visited: Set[str]) -> None:
+        """Let what is being found out rest on what a run comes to.
+
+        Args:
+            visited: the files of which anything may count.
+        """
+        tops = (path for path in reach.imported - visited if not reach.taken.get(path))
+        self.known.rest_on(sorted(visited), sorted(tops))
+        for path in reach.taken:
+            imported(self.known, path)
 
     def _fetch(self, engine: Engine, path: str) -> None:
         """Bring the facts of all files at hand that the runs from a file passed when they were last followed."""

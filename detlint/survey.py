@@ -92,7 +92,7 @@ def _survey(project: Project, files: Sequence[str], follow: bool) -> Survey:
                 continue
             for traced in inspection.follow(inspection.module, declared):
                 found.runs.append(traced.labelled(lambda path: shown(path, str(root))))
-                visited.update(*(reach.visited | reach.imported for reach in traced.reaches))
+                visited.update(*(reach.files for reach in traced.reaches))
         paths = [os.path.abspath(file) for file in files]
         modules = [(path, module) for path in paths if (module := opened.engine.resolver.module(path)) is not None]
         known = _libraries(catalog) - {module.facts.module.partition(".")[0] for _, module in modules}

@@ -393,6 +393,34 @@ def test_an_edit_is_judged_where_it_can_be_seen(project: Callable[..., Path], no
     assert warm.stdout == detlint("check", "--no-cache", ".").stdout
 
 
+def interpreted(*options: str) -> int:
+    """How many steps a run interprets."""
+    said = detlint("check", "-vv", "--statistics", "--jobs", "1", *options, ".").stderr
+    return int(
+        next(line.split()[-1] for line in said.splitlines() if line.startswith("steps interpreted")).replace(",", "")
+    )
+
+
+def test_what_is_imported_is_not_gone_through_again(project: Callable[..., Path]) -> None:
+    part = "import logging\nimport torch\n\nlog = logging.getLogger(__name__)\nlog.addFilter(Name({0}))\nNET = torch.nn.ReLU()\n"
+    parts = {f"kit/part{i}.py": "from kit.filters import Name\n" + part.format(i) for i in range(30)}
+    imports = "".join(f"from kit import part{i}\n" for i in range(30))
+    filters = "class Name:\n    def __init__(self, i):\n        self.i = i\n"
+    train = "import torch\nfrom kit import *\n\nif __name__ == '__main__':\n    {0}print(torch.rand(3))\n"
+    root = project(**parts, **{"kit/__init__.py": imports, "kit/filters.py": filters, "train.py": train.format("")})
+    age(root, 0)
+    cold = interpreted("--cache-dir", "cache")
+    assert cold > 30  # once for each part, at least
+    (root / "train.py").write_text(train.format("print('begins'); "))
+    age(root, 1)
+    assert interpreted("--cache-dir", "cache") < 10
+    seeding = filters.replace("self.i = i", "self.i = torch.manual_seed(i)")
+    (root / "kit/filters.py").write_text(f"import torch\n\n\n{seeding}")
+    age(root, 2)
+    assert report("--cache-dir", "cache") == report("--no-cache")
+    assert "DET104" not in report("--cache-dir", "cache")
+
+
 PARTS = """import torch
 
 

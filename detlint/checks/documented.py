@@ -64,14 +64,13 @@ class Documented:
         if self._is_optimized_for_cpu(reach):
             reach.held = {**reach.held, HARDWARE: "CPU"}
             return
-        modules = {place.module.path: place.module for place in reach.places}
-        modules[reach.entry.module.path] = reach.entry.module
-        if not any(self._names_framework(module) for module in modules.values()):
+        through = sorted({*reach.through, reach.entry.module.path})
+        if not any(map(self._names_framework, through)):
             return
         said = self._documents.around(reach.entry.module.path)
-        if self._by_commands(reach, said, modules.values(), reach.needs) == CUDA:
+        if self._by_commands(reach, said, through, reach.needs) == CUDA:
             reach.held = {**reach.held, HARDWARE: "GPU"}
-        elif chosen := self._by_option(reach, said, modules.values()):
+        elif chosen := self._by_option(reach, said, through):
             reach.held = {**reach.held, HARDWARE: chosen}
 
     def _by_flags(self, reach: Reach) -> dict[str, bool | None]:
@@ -150,15 +149,14 @@ class Documented:
         flags = {flag for flag in self._options_around(place.module, place.site) if not self._is_given(reach, flag)}
         if not flags:
             return False
-        modules = {one.module.path: one.module for one in reach.places}
         said = self._documents.around(reach.entry.module.path)
-        return self._by_commands(reach, said, modules.values(), flags) == CUDA
+        return self._by_commands(reach, said, sorted(reach.through), flags) == CUDA
 
     def _is_given(self, reach: Reach, flag: str) -> bool:
         """Whether a file that a run comes to may say itself what an option is."""
         files = reach.files
         found = next((path for path in sorted(files) if self._users.writers.gives(flag, path)), None)
-        reach.visited |= reach.imported if found is None else {found}  # what it rests on
+        reach.visited |= files if found is None else {found}  # what it rests on
         return found is not None
 
     def _options_around(self, module: Module, index: int) -> set[str]:
@@ -170,25 +168,25 @@ class Documented:
             chain.attributes[-1] for function, chain in asked if chain.attributes and not function.is_self(chain.root)
         }
 
-    def _names_framework(self, module: Module) -> bool:
-        return not self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports)
+    def _names_framework(self, path: str) -> bool:
+        return not self._frameworks.isdisjoint(self._matcher.resolver.brief(path).libraries)
 
     def _is_launched(self, script: str, options: Collection[str]) -> bool:
         """Whether a Python file of the project of a script may start it with some options, on whatever hardware."""
         return bool(launching(self._users, os.path.join(self._documents.home(script), ""), options))
 
-    def _by_commands(self, reach: Reach, said: Said, modules: Iterable[Module], needs: Collection[str]) -> str:
+    def _by_commands(self, reach: Reach, said: Said, through: Iterable[str], needs: Collection[str]) -> str:
         """The accelerator that all commands choose which start a run's script; "" where one leaves it open, or they differ. In a project
         that names Ascend others may be left to the reader: of its commands, those count that give the options which are needed, and
         that aren't true by default."""
         script = reach.entry.module.path
-        needed = {flag for flag in {*needs}.difference(said.told) if _defaults(flag, said, modules) <= FALSE}
+        needed = {flag for flag in {*needs}.difference(said.told) if self._defaults(flag, said, through) <= FALSE}
         if needed and self._is_launched(script, needed):
             needed = set()
         option = self._option(reach)
         if not option:
             return ""
-        usual = {target_of(value) for value in _defaults(option, said, modules)}
+        usual = {target_of(value) for value in self._defaults(option, said, through)}
         started = [*said.launches] if not said.unsure else []
         if not started:
             return ""
@@ -197,7 +195,15 @@ class Documented:
         found = {target for command in started for target in _targets(command, option, usual)} - {CPU}
         return found.pop() if len(found) == 1 else ""
 
-    def _by_option(self, reach: Reach, said: Said, modules: Iterable[Module]) -> str:
+    def _defaults(self, option: str, said: Said, paths: Iterable[str]) -> set[str]:
+        """What an option is where no command gives it, by the parsers of some files, or by settings; "" where that isn't written out."""
+        resolver = self._matcher.resolver
+        declaring = [resolver.known(path).facts for path in paths if option in resolver.brief(path).options]
+        declared = [facts.options[option].default for facts in declaring]
+        parsed = {str(default.value) if isinstance(default, Const) else "" for default in declared}
+        return parsed or {str(value.value).capitalize() for key, value in said.settings if key == option} or {""}
+
+    def _by_option(self, reach: Reach, said: Said, through: Iterable[str]) -> str:
         """What the option of a run chooses for its hardware where nobody gives it, and by all commands that start the script, in a project
         that names Ascend nowhere; "" where that isn't known. Who may choose a GPU is told what varies there."""
         script = reach.entry.module.path
@@ -210,7 +216,7 @@ class Documented:
             or self._is_launched(script, {option})
         ):
             return ""
-        usual = {target_of(value) for value in _defaults(option, said, modules)}
+        usual = {target_of(value) for value in self._defaults(option, said, through)}
         found = {target for command in said.launches for target in _targets(command, option, usual)} or usual
         if not found <= {CPU, CUDA}:
             return ""
@@ -253,13 +259,6 @@ class Documented:
         given = [call.get(value.name) for call in calls]
         options = {one.value.attr if one is not None and isinstance(one.value, Member) else "" for one in given}
         return options.pop() if len(options) == 1 else ""
-
-
-def _defaults(option: str, said: Said, modules: Iterable[Module]) -> set[str]:
-    """What an option is where no command gives it, by the parsers of some files, or by settings; "" where that isn't written out."""
-    declared = [module.facts.options[option].default for module in modules if option in module.facts.options]
-    parsed = {str(default.value) if isinstance(default, Const) else "" for default in declared}
-    return parsed or {str(value.value).capitalize() for key, value in said.settings if key == option} or {""}
 
 
 def _holds(condition: Condition, text: str) -> bool:

@@ -4,13 +4,14 @@ makes agree before their gradients are averaged; and a collective that each proc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher, is_class
 from detlint.checks.tests import is_test
+from detlint.db import Memo
 from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -33,6 +34,8 @@ class RankRules:
     def __init__(self, matcher: Matcher, users: Users) -> None:
         self._matcher, self._users = matcher, users
         self._catalog = matcher.catalog
+        self._drawing: Memo[list[tuple[Function, int, dict[str, int]]]] = Memo(users.db)
+        """By file."""
         self._words = {
             context: self._catalog.with_context(context)
             for context in ("agrees-weights", "averages", "calls-together", "collective", "rank")
@@ -171,18 +174,23 @@ class RankRules:
         seeded = {stream for seeding, _ in own for stream in seeding.streams}
         meeting = (meaning for meaning in ranks.slices.files.values() if meaning.code.identifiers & self._meeting)
         for meaning in meeting:
-            for function in meaning.code.functions():
-                for mark, operation in function.each(op.IF):
-                    draws = {
-                        s: at for at in function.made_of(operation[1]) for s in self._streams(meaning, function, at)
-                    }
-                    if not draws or not self._meet(ranks, meaning, function, mark):
-                        continue
-                    apart = self._drawn_apart(ranks, meaning, function, draws)
-                    stream = next((s for s in draws if s in seeded), "")
-                    if apart is not None or stream:
-                        at = draws[stream] if stream else next(iter(draws.values()))
-                        yield self._unequal(Point(meaning, function, at), apart)
+            for function, mark, draws in self._drawing.of(meaning.path, partial(self._tests, meaning), []):
+                if not self._meet(ranks, meaning, function, mark):
+                    continue
+                apart = self._drawn_apart(ranks, meaning, function, draws)
+                stream = next((s for s in draws if s in seeded), "")
+                if apart is not None or stream:
+                    at = draws[stream] if stream else next(iter(draws.values()))
+                    yield self._unequal(Point(meaning, function, at), apart)
+
+    def _tests(self, meaning: Meaning) -> list[tuple[Function, int, dict[str, int]]]:
+        """The tests of a file that a draw decides, by the streams that these draw from."""
+        tests = ((one, mark, asked[1]) for one in meaning.code.functions() for mark, asked in one.each(op.IF))
+        found = (
+            (one, mark, {s: at for at in one.made_of(asked) for s in self._streams(meaning, one, at)})
+            for one, mark, asked in tests
+        )
+        return [test for test in found if test[2]]
 
     def _unequal(self, point: Point, apart: Point | None) -> Finding:
         message = "each process decides by a draw of its own whether it takes part in a collective, and these draws aren't the same"

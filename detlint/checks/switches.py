@@ -15,6 +15,7 @@ from detlint.checks.scope import fulfilled, implied, implied_alone
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Span, branches, options, sites, surely_after
+from detlint.marks import Brief
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
 from detlint.program.reach import Effect, Place, Reach
@@ -26,8 +27,6 @@ WORKSPACE_VERSIONS: Final = "torch >= 1.7, < 2.10"
 """The releases that check the cuBLAS workspace under the switch."""
 USUAL: Final = "torch"
 """The framework of a run that trains through a library which belongs to none."""
-NPU_AS_CUDA: Final = "torch_npu.contrib.transfer_to_npu"
-"""What has all that names CUDA run on Ascend."""
 NCCL: Final = "nccl-algorithm"
 """The switch that says how NCCL sums."""
 BY_NCCL: Final = "communicates-by-nccl"
@@ -291,7 +290,7 @@ def _communication(
         or not reach.adds_up
         or not _may_be_on(reach, "ascend", backward)
         or any(reach.switches.get(switch, (False, None))[0] for switch in (TORCH, MINDSPORE))
-        or _is_of_another(reach, catalog)
+        or _is_of_another(reach, matcher)
     ):
         return
     here = next((one for one in started if not elsewhere(reach, one[0])), None)
@@ -351,16 +350,15 @@ def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
     return one in reach.places and other in reach.places and reach.places.index(one) > reach.places.index(other)
 
 
-def _is_of_another(reach: Reach, catalog: Catalog) -> bool:
+def _is_of_another(reach: Reach, matcher: Matcher) -> bool:
     """Whether a run imports a library for hardware with a back end of the same name, and none for Ascend."""
-    found = {target for module in _modules(reach).values() for target in implied(module.facts.imports, catalog)}
+    found = {target for said in _said_by(reach, matcher) for target in implied(said.libraries, matcher.catalog)}
     return "hpu" in found and "ascend" not in found
 
 
-def _modules(reach: Reach) -> dict[str, Module]:
-    """The files of the places that a run passes, by their paths, and that where it starts."""
-    passed = {place.module.path: place.module for place in reach.places}
-    return passed | {reach.entry.module.path: reach.entry.module}
+def _said_by(reach: Reach, matcher: Matcher) -> list[Brief]:
+    """What the files say of the places that a run passes, and that where it starts."""
+    return [*map(matcher.resolver.brief, sorted({*reach.through, reach.entry.module.path}))]
 
 
 def _twice(reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog) -> Iterator[Finding]:
@@ -422,14 +420,15 @@ def _is_asked_for(target: str, backward: Backward) -> bool:
 def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[str], bool]:
     """The targets that the run chooses, else those that the files on the way mention, within those configured; and whether
     they are chosen."""
-    modules = _modules(reach)
     said = target_of(reach.held.get(HARDWARE))
-    found = {said} if said else {DEVICES[word] for module in modules.values() for word in module.facts.mentions}
-    if backward.settings.targets:
-        return found & set(backward.settings.targets), bool(said)
-    if not said and not any(NPU_AS_CUDA in module.facts.imports for module in modules.values()):
-        found = _named_by(reach, matcher) or {*implied_alone(reach.entry.module, matcher.catalog)} or found
-    return found, bool(said)
+    if said:
+        found = {said}
+    else:
+        files = _said_by(reach, matcher)
+        found = {DEVICES[word] for file in files for word in file.mentions}
+        if not backward.settings.targets and not any(file.stands_for_cuda for file in files):
+            found = _named_by(reach, matcher) or {*implied_alone(reach.entry.module, matcher.catalog)} or found
+    return found & set(backward.settings.targets) if backward.settings.targets else found, bool(said)
 
 
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:

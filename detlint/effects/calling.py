@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from collections.abc import Mapping as Keyed
 from functools import partial
-from operator import methodcaller
 from typing import Final
 
 from detlint import counters
@@ -43,7 +42,7 @@ class Calling(Effects):
         """Note that an object of a class of the program is built; one that importing a module builds is only kept there, and a data set
         that nobody goes through comes to nothing."""
         if isinstance(target, Ref) and "::" in target.name and self.resolver.classes.is_class(target.name):
-            if self.probe(methodcaller("build", target, place)):
+            if self.probed(target.name):
                 return
             path = target.name.partition("::")[0]
             self.result.passed.add(path)
@@ -203,7 +202,7 @@ class Calling(Effects):
     def enter(self, call: Call) -> None:
         """Run a call; one that the run has been in, with the same state, comes to what it came to then."""
         module, function, receiver, place = call.module, call.function, call.receiver, call.place
-        if call.constructs and call.seen is not None and self.probe(methodcaller("enter", call)):
+        if call.constructs and call.seen is not None and self.probed(receiver):
             return
         if not self.enters(module, function) or call.manager:
             return
@@ -216,7 +215,7 @@ class Calling(Effects):
         if call.seen is not None:
             self.see(call.seen)
             return
-        self.import_module(module)
+        self.import_module(module.path)
         key = (
             call.key,
             self.doubtful > 0,

@@ -205,7 +205,7 @@ class Effects(Streams):
             )
             home = self.resolver.module(path_of(table)) if table is not None else None
             if home is not None:  # what it names is built, or called, in order
-                self.import_module(home)
+                self.import_module(home.path)
         if prepared:
             return
         if entry.seeds:

@@ -13,7 +13,10 @@ from __future__ import annotations
 
 from detlint.effects.ground import Ground
 from detlint.effects.state import State
+from detlint.effects.top import Top
 from detlint.effects.whole import WholeRun
+from detlint.facts.model import Span
+from detlint.model.module import Module
 from detlint.program.entry import EntryPoint
 from detlint.program.reach import Reach
 
@@ -23,5 +26,9 @@ class Flow(Ground):
 
     def reach(self, entry: EntryPoint) -> list[Reach]:
         """Everything that a run from this entry point does, and the processes that it starts."""
-        run = WholeRun(self, entry, State(), ())
-        return run.follow()
+        return WholeRun(self, entry, State(), ()).follow()
+
+    def look(self, module: Module) -> Top:
+        """What importing a module does."""
+        entry = EntryPoint(module, module.facts.functions[0], Span(1, 0, 1, 0), "import")
+        return WholeRun(self, entry, State(), ()).seen_imported()

@@ -8,7 +8,8 @@ from typing import Any
 
 from detlint.catalog import Scalar
 from detlint.effects.recorder import Recorder
-from detlint.effects.summary import Still, Summary
+from detlint.effects.summary import Summary
+from detlint.effects.top import Top
 from detlint.effects.words import Words
 from detlint.facts.model import Function, Value
 from detlint.model.module import Module
@@ -59,9 +60,9 @@ class Ground(Calls):
         self._summaries: dict[tuple[int, int, str, str], Summary] = {}
         self._keys: dict[object, int] = {}
         self._noting: dict[int, bool] = {}
-        self.still: dict[str, Still | None] = {}
-        """Modules of which importing one does nothing of interest besides importing others and making objects; None for those where it does
-        more."""
+        self._quiet: dict[str, bool] = {}
+        self.top: Callable[[str], Top | None]
+        """What importing a file does; None for one that can't be read. Whoever keeps that says who answers."""
 
     def summary(self, module: Module, function: Function, receiver: str = "", registry: str = "") -> Summary:
         """What a function comes to, for all runs.
@@ -79,8 +80,31 @@ class Ground(Calls):
         """Whether any of some files adds commands to groups, or puts something into registries."""
         if id(seen) not in self._noting:
             known = map(self.resolver.known, seen.files)
-            self._noting[id(seen)] = any(self.commands_in(m) or self.registries.kept_by(m) for m in known)
+            self._noting[id(seen)] = any(map(self.adds, known))
         return self._noting[id(seen)]
+
+    def is_quiet(self, path: str) -> bool:
+        """Whether neither the top level of a file, nor that of any that it imports, comes to something that a run is to know of."""
+        if path not in self._quiet:
+            met, waiting = {path}, [path]
+            while waiting and self._quiet.get(waiting[-1]) is not False:
+                top = self.top(waiting.pop())
+                if top is not None and top.counts:
+                    break
+                new = {event for event, _ in top.events if isinstance(event, str)} - met if top is not None else set()
+                met |= new
+                waiting += sorted(new)
+            else:
+                if not waiting:
+                    self._quiet.update(dict.fromkeys(met, True))
+            self._quiet.setdefault(path, False)
+        return self._quiet[path]
+
+    def adds(self, module: Module) -> bool:
+        """Whether a file adds commands to groups, or what runs before them, or puts something into registries."""
+        found = bool(self.commands_in(module) or self.registries.kept_by(module))
+        own = f"{module.path}::"
+        return found or any(run.name.startswith(own) for runs in self.callbacks.values() for run in runs)
 
     def number(self, key: object) -> int:
         """A number that stands for a key as long as this is asked."""

@@ -309,7 +309,7 @@ class Handed(Calling):
             run.first, run.imported = dict(self.first), set(self.imported)
             run.kept, run.values.names = self.kept, self.values.names
             return run
-        run.import_module(self.result.entry.module)  # the new process imports it again, under another name
+        run.import_module(self.result.entry.module.path)  # the new process imports it again, under another name
         if not how:
             run.perhaps = self.state.streams.keys() - {"python"}
         return run

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from operator import methodcaller
 from typing import Final, TypeVar
 
 from detlint import counters
 from detlint.catalog import Entry, Scalar
 from detlint.effects.ground import Ground
 from detlint.effects.state import Later, Made, State
-from detlint.effects.summary import Access, Act, Contexts, Event, Site, rests
+from detlint.effects.summary import CALLED, Access, Contexts, Guards, Probe, Site
 from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
 from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.program.calls import Seen, holds_parameter, rests_on_call
 from detlint.program.entry import EntryPoint
 from detlint.program.reach import Draws, Effect, Place, Reach, Way
-from detlint.program.values import HANDED, Frame, Origin, Spot, Values, Watch, is_parsed
+from detlint.program.values import HANDED, NAMED, Frame, Origin, Spot, Values, Watch, is_parsed
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
 
 
 PASSING: Final = frozenset({
-    "asked", "asked_at", "entered", "flow", "frame", "imported", "met", "probing", "recorder", "resolver", "result", "saw", "seen",
+    "asked", "asked_at", "done", "entered", "flow", "frame", "imported", "met", "probe", "recorder", "resolver", "result", "saw", "seen",
     "values", "with_options",
 })  # fmt: skip
 """What a run that only passes sites and imports is told."""
-SITES: Final = frozenset({"drawing", "entry", "handed", "imported", "judged", "passed", "places", "spared", "visited"})
+SITES: Final = frozenset({"imported", "judged", "passed", "places", "through", "visited"})
 """What is said of the sites that it passes."""
 
 
@@ -53,8 +52,8 @@ class Run:
         self.imported: set[str] = set()
         self.asked: set[str] = set()
         """The files that were asked for options, and how many had been visited and imported by then."""
-        self.asked_at = (0, 0)
-        self.with_options: dict[str, Module] = {}
+        self.asked_at = (0, 0, 0)
+        self.with_options: dict[str, str] = {}
         """Their options, with the first that has each."""
         self.met: set[tuple[str, str]] = set()
         """The imports that it has come by, by file and name."""
@@ -172,8 +171,8 @@ class Run:
         """The functions that were run in processes, how those are started, the pool, and what decides of their arguments."""
         self.joined: State | None = None
         """What held when the process became one of several that run each other's functions."""
-        self.probing: list[Event] | None = None
-        """What a top level imports and makes that is only looked at, to know what importing it does."""
+        self.probe: Probe | None = None
+        """What a top level comes to that is only looked at, to know what importing it does."""
         self.catching = 0
         """Above 0 where something catches what is raised."""
         self.rests = False
@@ -188,11 +187,11 @@ class Run:
     def some_file(self, tells: Callable[[str], bool]) -> bool:
         """Whether something holds for one of the files that a run comes to, by their words."""
         result = self.result
-        inside = {result.entry.module.path, *result.visited}
+        inside = {result.entry.module.path, *result.visited, *result.behind}
         files = (*sorted(inside), *sorted(result.imported - inside))
         found = next(filter(tells, files), None)
         self.rests = True
-        result.visited |= result.imported if found is None else {found}  # what it rests on
+        result.visited |= result.files if found is None else {found}  # what it rests on
         return found is not None
 
     def is_mended(self) -> bool:
@@ -257,20 +256,34 @@ class Run:
             )
         )
 
-    def probe(self, event: Module | Act) -> bool:
-        """Note what a top level comes to that is only looked at; whether it is."""
-        if self.probing is not None:
-            self.probing.append((event, self.unsure + self.catching > 0))
-        return self.probing is not None
+    def probed(self, made: str = "") -> bool:
+        """Whether a top level is only looked at, at a site that makes something: each run comes to that site by itself, unless no run is to
+        know of what is made.
+
+        Args:
+            made: the class of the program of which it is an object.
+        """
+        probe, frame = self.probe, self.frame
+        if probe is None:
+            return False
+        if made and self.flow.is_inert(made):
+            family = self.resolver.classes.family(made)
+            probe.made.update(module.path for module, _ in family)
+        elif probe.at is None or frame.function.number or frame.module is not self.result.entry.module:
+            self.rests = True
+        else:
+            probe.come(probe.numbers[id(probe.at)], caught=self.unsure + self.catching > 0)
+            probe.strange = probe.strange or not self.flow.is_idle_at(frame.module, probe.at.place.site)
+        return True
 
     def is_probed(self) -> bool:
         """Whether a top level is only looked at that starts other runs, so that importing it does more than is known once."""
         self.rests = True
-        return self.probing is not None
+        return self.probe is not None
 
     def keep(self, value: Value, place: Place) -> None:
         """Note that something was handed a function, which it calls later."""
-        if not self.probe(methodcaller("keep", value, place)):
+        if not self.probed():
             self.handed.append((value, place, False, self.frame))
 
     def see(self, seen: Seen) -> None:
@@ -283,16 +296,17 @@ class Run:
     def optional(self, name: str) -> Module | None:
         """The first file, in the order of their paths, of those that the run has run something of so far, that has an option of a command
         line of a name."""
-        visited, imported = self.result.visited, self.result.imported
-        if (len(visited), len(imported)) != self.asked_at:
-            self.asked_at = (len(visited), len(imported))  # they only grow
-            for path in (visited | imported) - self.asked:
-                module = self.resolver.known(path)
-                for option in module.facts.options:
-                    having = self.with_options.get(option)
-                    self.with_options[option] = module if having is None or path < having.path else having
-            self.asked = visited | imported
-        return self.with_options.get(name)
+        result = self.result
+        sizes = len(result.visited), len(result.imported), len(result.behind)
+        if sizes != self.asked_at:
+            self.asked_at = sizes  # they only grow
+            files = result.visited | result.imported | result.behind
+            for path in files - self.asked:
+                for option in self.resolver.brief(path).options:
+                    self.with_options[option] = min(path, self.with_options.get(option, path))
+            self.asked = files
+        having = self.with_options.get(name)
+        return self.resolver.known(having) if having is not None else None
 
     def differs(self, made: Result) -> bool | tuple[str, ...]:
         """Whether what a call gives differs between runs: entropy, or a draw from some streams, where one of them isn't seeded."""
@@ -316,7 +330,8 @@ class Run:
                 if now is not answer and now != answer:
                     break
             else:
-                self.rests = self.rests or (self.probing is not None and rests(guards))
+                if self.probe is not None:
+                    self.rest_on(guards)
                 return known
         counters.now.interpreted += 1
         watch = values.watch = Watch(frame)
@@ -326,8 +341,17 @@ class Run:
             values.watch = None
         guards = tuple((kind, of, answer) for (kind, of), answer in watch.asked.items())
         contexts.add(guards, found)
-        self.rests = self.rests or rests(guards)
+        self.rest_on(guards)
         return found
+
+    def rest_on(self, guards: Guards) -> None:
+        """Note that something which is found out rests on what a run has done before, if it does. What rests on a name that a registry may
+        have by then is a site that each run comes to by itself."""
+        kinds = {kind for kind, _, _ in guards} - CALLED
+        if kinds - {NAMED}:
+            self.rests = True
+        elif kinds:
+            self.probed()
 
     def entries_of(self, made: Result) -> Iterator[Entry]:
         """What the catalog says of a call; all that it says of the name where the arguments are not known."""

@@ -31,6 +31,9 @@ class Sites(Handed):
             self.seen.add(place)
             self.result.places.append(place)
             self.result.passed.add(module.path)
+            self.result.through.add(module.path)
+        if self.probe is not None and not frame.function.number and module is self.result.entry.module:
+            self.probe.at = step
         if self.importing and not frame.function.number and not (self.cells or self.ready or self.commands):
             plain = self.flow.plain(module, index)
             if plain is not None:
@@ -41,7 +44,7 @@ class Sites(Handed):
             self.write(site, place)
             return
         visit = self.in_context(step.visits, partial(self.visited, index, place, site))
-        self.rests = self.rests or visit.live or (self.probing is not None and is_chosen(site.target))
+        self.rests = self.rests or visit.live or (self.probe is not None and is_chosen(site.target))
         if visit.inert and not (self.kept or self.commands or self.cells or self.ready):
             return
         if visit.inert and step.wholes is None:

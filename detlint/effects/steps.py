@@ -9,10 +9,8 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import HARDWARE
-from detlint.effects.recorder import Recorder
-from detlint.effects.run import Run
-from detlint.effects.state import State
-from detlint.effects.summary import Block, Fork, Import, Site, Steps, Still, Test, at_yield, is_text
+from detlint.effects.importing import Importing
+from detlint.effects.summary import Block, Fork, Import, Site, Steps, Test, at_yield, is_text
 from detlint.facts.model import (
     PRINTS,
     SHAPES,
@@ -42,15 +40,8 @@ ORDERED: Final = frozenset({"<", "<=", ">", ">="})
 """Comparisons that raise for None."""
 
 
-class Stepping(Run):
+class Stepping(Importing):
     """Takes steps."""
-
-    def import_packages(self, module: Module) -> None:
-        """Run the packages around a module, which Python imports before it."""
-        name = module.facts.module.rpartition(".")[0]
-        if name:
-            for package in self.flow.imported(module, name):
-                self.import_module(package)
 
     def steps(self, steps: Steps) -> bool:
         """Take steps in order; whether the flow leaves at their end."""
@@ -70,95 +61,6 @@ class Stepping(Run):
             if self.stopped:
                 return True
         return False
-
-    def import_name(self, name: str) -> None:
-        """Run what importing a name runs, the first time that the file does."""
-        module = self.frame.module
-        if (module.path, name) in self.met:
-            return
-        self.met.add((module.path, name))
-        for imported in self.flow.imported(module, name):
-            if imported.path not in self.imported and not self.stopped:
-                self.import_module(imported)
-        imports = self.flow.imports
-        if self.probing is not None:
-            self.rests = self.rests or imports.may_raise(module, name)
-            return
-        raises = not self.stopped and imports.raises(module, name, self.result.entry.module)
-        if raises and not (imports.is_lacking(name) and self.is_mended()):
-            self.stopped = f"the import of `{name}` in {module.path}"
-
-    def import_module(self, module: Module) -> None:
-        """Run the top level of a module of the program, the first time that it is imported."""
-        if module.path in self.imported:
-            return
-        if self.probing is not None:
-            self.imported.add(module.path)
-            self.probe(module)
-            return
-        top = module.facts.functions[0]
-        if self.flow.is_idle(module, top):
-            self.import_idle(module)
-            return
-        plain = not (self.cells or self.ready or self.commands or self.recorder.keeps)
-        still = self.still(module) if plain else None
-        self.imported.add(module.path)
-        self.result.imported.add(module.path)
-        self.note(module)
-        outer, self.frame = self.frame, Frame(module, top)
-        self.recorder.enter("import", module, top, None)
-        self.importing += 1
-        if still is None:
-            self.steps(self.flow.summary(module, top).imported)
-        else:
-            self.take(still)
-        self.importing -= 1
-        self.recorder.leave()
-        self.frame = outer
-
-    def import_idle(self, module: Module) -> None:
-        """Note that a module is imported that does nothing, nor does anything that it imports."""
-        self.imported.add(module.path)
-        seen = self.flow.seen_from(module, module.facts.functions[0])
-        self.see(seen)
-        for file in seen.files if self.flow.notes(seen) else ():
-            self.note(self.resolver.known(file))
-
-    def take(self, still: Still) -> None:
-        """Do what a top level does that is known."""
-        for event, caught in still.events:
-            if not isinstance(event, Module):
-                event(self)
-            elif event.path not in self.imported:
-                self.import_module(event)
-                if self.stopped and not caught:
-                    return
-                self.stopped = ""
-        own, result = still.result, self.result
-        if own.places:
-            result.places += own.places
-            result.passed |= own.passed
-            result.judged |= own.judged
-            result.drawing |= own.drawing
-            result.spared |= own.spared
-            result.handed.update(own.handed)
-        result.visited |= own.visited
-        result.imported |= own.imported
-
-    def still(self, module: Module) -> Still | None:
-        """What importing a module does, if that is nothing of interest besides importing others, whatever the run has done before."""
-        known, path = self.flow.still, module.path
-        if path not in known:
-            known[path] = None  # while that is being found out
-            before, probe = (self.beside(State(), ()) for _ in range(2))
-            probe.probing, probe.frame = [], Frame(module, module.facts.functions[0])
-            probe.imported.add(path)
-            probe.importing = before.importing = 1
-            probe.recorder = Recorder()
-            probe.steps(self.flow.summary(module, probe.frame.function).imported)
-            same = not probe.rests and probe.does_as(before)
-            known[path] = Still(tuple(probe.probing), probe.result) if same else None
-        return known[path]
 
     def branch(self, fork: Fork) -> bool:
         branch, arms = fork.branch, fork.arms

@@ -7,7 +7,7 @@ where they are answered the same. So a function has as many contexts as there ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -25,6 +25,10 @@ MOST: Final = 16
 """So many contexts of a step are kept, the last ones that were found."""
 
 
+CALLED: Final = frozenset({ANY, CLOSED, GIVEN})
+"""The kinds of questions that only ask what a call is given."""
+
+
 class Contexts(Generic[T]):
     """What a step comes to, by what that rests on."""
 
@@ -37,11 +41,6 @@ class Contexts(Generic[T]):
         """Keep what was found."""
         self.known.insert(0, (guards, found))
         del self.known[MOST:]
-
-
-def rests(guards: Guards) -> bool:
-    """Whether something rests on more than what calls are given."""
-    return any(kind not in (ANY, CLOSED, GIVEN) for kind, _, _ in guards)
 
 
 class Call(msgspec.Struct, eq=False):
@@ -196,19 +195,40 @@ Steps = tuple[Item, ...]
 LEAVES: Final = Fork(Branch("return", None, ()), (), Contexts(), Contexts(), leaves=True)
 
 
-Act = Callable[[Any], object]
-"""Something to do to a run."""
-Event = tuple["Module | Act", bool]
-"""What a top level imports, or does besides, and whether something may catch what that raises."""
+class Probe:
+    """What a top level comes to that is only looked at.
 
+    Args:
+        numbers: its steps, by their ids.
+    """
 
-class Still(msgspec.Struct, eq=False):
-    """What importing a module does that does nothing of interest besides importing others and making objects, whatever a run has done
-    before."""
+    def __init__(self, numbers: Mapping[int, int]) -> None:
+        self.numbers = numbers
+        self.at: Site | None = None
+        """The last step that came to a site of its own."""
+        self.events: dict[tuple[str | int, bool], None] = {}
+        self.results: list[Reach] = []
+        """The sites that steps pass which do no more than that, and the files that say that what they call does nothing."""
+        self.made: set[str] = set()
+        """The files of classes of which an object was made that no run is to know of."""
+        self.strange = False
+        """Whether each run takes other steps by itself than those that run nothing of interest."""
 
-    events: tuple[Event, ...]
-    result: Reach
-    """The sites that it passes, and the files that say that what it calls does nothing."""
+    def come(self, event: str | int, *, caught: bool = False) -> None:
+        """Note an event, as in `Top`."""
+        self.events[event, caught] = None
+
+    def take_anew(self, item: Item) -> None:
+        """Note a step that each run takes by itself."""
+        self.come(self.numbers[id(item)])
+        self.strange = True
+
+    def add(self, other: Probe, result: Reach) -> None:
+        """Note a step that does no more than to import others, and to pass sites and make something."""
+        self.events |= other.events
+        self.made |= other.made
+        self.strange = self.strange or other.strange
+        self.results.append(result)
 
 
 class Summary:

@@ -74,7 +74,7 @@ class WholeRun(Sites):
         self.recorder.leave()
         # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights. Those that
         # a run makes before it ends with an error come to nothing.
-        shows = result.shows and not any(map(self.flow.words.speaks, sorted(result.visited)))
+        shows = result.shows and not any(map(self.flow.words.speaks, sorted(result.visited | result.behind)))
         as_loaded = (result.loads or result.measures or shows or result.stops) and not result.trains
         for stream, found in self.drawn.items() if result.trains or not result.tries else ():
             # A stream that is seeded late is told there.

@@ -81,9 +81,17 @@ class Function(Body):
             seen |= new
             waiting += sorted(new)
 
-    def rests_on(self, value: int) -> list[int]:
+    @cached_property
+    def _resting(self) -> dict[int, tuple[int, ...]]:
+        """What `rests_on` has found."""
+        return {}
+
+    def rests_on(self, value: int) -> tuple[int, ...]:
         """The parameters of which a value may be made."""
-        return sorted({slot for at in self.made_of(value) if (slot := self.may_give(at)) >= 0})
+        if value not in self._resting:
+            slots = {slot for at in self.made_of(value) if (slot := self.may_give(at)) >= 0}
+            self._resting[value] = (*sorted(slots),)
+        return self._resting[value]
 
     def stored(self, at: int) -> list[int] | None:
         """The values that a `LOAD` may give, stored by `STORE`s of this function; None where it may be something else."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from detlint.db import Database
 from detlint.facts.model import Function, Ref, Site, Value
 from detlint.ir.code import Code
-from detlint.marks import Noted, body
+from detlint.marks import Brief, Noted, body, brief
 from detlint.model.module import Module
 from detlint.model.modules import Modules
 
@@ -44,6 +44,18 @@ class Files:
             self._numbered.append(module)
         return self.by_path[path]
 
+    def is_module(self, path: str) -> bool:
+        """Whether a file can be read, which is known of those of the program without reading them."""
+        if path not in self.by_path:
+            head = self.modules.head(path)
+            if head is not None and head.lines:
+                return True
+        return self.module(path) is not None
+
+    def brief(self, path: str) -> Brief:
+        """What runs ask of a file, which is known without reading it."""
+        return brief(self.db, path)
+
     def code(self, path: str) -> Code | None:
         """The IR of a file; None where there is none."""
         self.opened.add(path)
@@ -56,7 +68,7 @@ class Files:
 
     def known(self, path: str) -> Module:
         """The module that a normal name begins with."""
-        module = self.by_path[path]
+        module = self.module(path)
         assert module is not None, path
         return module
 

@@ -52,7 +52,7 @@ class Inheritance:
     def bases(self, name: str) -> list[str]:
         """The direct bases of a class of the program that are known, by normal name; of those that a table or a function gives, all."""
         key, colon, inside = name.partition("::")
-        module = self._resolver.by_path.get(key) if colon else None
+        module = self._resolver.module(key) if colon else None
         if module is None or inside not in module.classes:
             return []
         if name in self._bases:

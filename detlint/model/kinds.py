@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from detlint.catalog import Framework
@@ -46,10 +47,10 @@ class Kinds:
 
     def is_surely_no_layer(self, name: str) -> bool:
         """Whether a class of the program is known, all the way up, not to derive from any layer class."""
-        key, _, inside = name.partition("::")
-        module = self._resolver.by_path.get(key)
+        key, colon, inside = name.partition("::")
+        module = self._resolver.module(key) if colon else None
         if module is None or inside not in module.classes:
-            return name.startswith(("builtins.", "abc.", "typing.", "enum.", "collections."))
+            return name.partition(".")[0] in sys.stdlib_module_names
         if name in self._resolver.busy:
             return True
         bases = self._resolver.classes.bases(name)

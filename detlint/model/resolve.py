@@ -108,7 +108,7 @@ class Resolver(Files):
 
     def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""
-        module = self.by_path.get(path) or self.module(path)
+        module = self.module(path)
         if module is None:
             return self.full_name(path, name)
         own = name.startswith(module.prefix)

@@ -144,15 +144,16 @@ class Calls(Callees):
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
+        self._inert: dict[str, bool] = {}
         self._seen: dict[int, Seen] = {}
-        self._imports: dict[tuple[int, str], list[Module]] = {}
+        self._imports: dict[tuple[int, str], list[str]] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
         self._loading: dict[tuple[str, int], bool] = {}
         self._commands: dict[str, list[tuple[str, Value]]] = {}
-        self.callbacks: dict[str, list[Value]] = {}
+        self.callbacks: dict[str, list[Ref]] = {}
         """What runs before any command of a group, by the group's key."""
 
-    def imported(self, module: Module, name: str) -> list[Module]:
+    def imports_of(self, module: Module, name: str) -> list[str]:
         """The files that importing a name runs: the packages around it, then the module itself."""
         key = (module.scope, name)
         found = self._imports.get(key)
@@ -164,9 +165,12 @@ class Calls(Callees):
                     place = self.resolver.modules.find(module.path, ".".join(parts[:i]))
                     if place is not None:
                         paths[place[0]] = None
-            modules = map(self.resolver.module, paths)
-            found = self._imports[key] = [m for m in modules if m is not None]
-        return [m for m in found if m is not module] if module in found else found
+            found = self._imports[key] = [*filter(self.resolver.is_module, paths)]
+        return [path for path in found if path != module.path] if module.path in found else found
+
+    def imported(self, module: Module, name: str) -> Iterator[Module]:
+        """The same, as modules."""
+        return map(self.resolver.known, self.imports_of(module, name))
 
     def loads_weights(self, module: Module, function: Function) -> bool:
         """Whether a function may load weights into something that it has, by the name of the method; most have none of such names."""
@@ -202,6 +206,19 @@ class Calls(Callees):
                 self._idle.update(dict.fromkeys(open_))
         return self._idle[key] is not None
 
+    def is_inert(self, name: str) -> bool:
+        """Whether objects of a class of the program do nothing that a run is to know of, whoever calls whichever of their methods."""
+        if name not in self._inert:
+            methods = [
+                (module, module.functions.get(f"{owner}.{method}"))
+                for module, owner in self.resolver.classes.family(name)
+                for method in module.classes[owner].methods
+            ]
+            self._inert[name] = self.resolver.kinds.is_surely_no_layer(name) and all(
+                function is not None and self.is_idle(module, function, name) for module, function in methods
+            )
+        return self._inert[name]
+
     def seen_from(self, module: Module, function: Function, receiver: str = "") -> Seen:
         """The files that say so of an idle function."""
         bits = self._idle[module.path, function.number, receiver] or 0
@@ -236,10 +253,14 @@ class Calls(Callees):
             return None
         if self.knowledge.sinks.given_back_as(module, index) >= 0 or last(site.target) in ("remote", "add_command"):
             return None
-        run = [*self._callees_at(module, index, "")]
-        if any(callee is None or callee[1].number == 0 or not self.is_idle(*callee) for callee in run):
+        if not self.is_idle_at(module, index):
             return None
         return Plain(home, function, self.seen_from(home, function))
+
+    def is_idle_at(self, module: Module, index: int) -> bool:
+        """Whether a site runs nothing but functions that do nothing of interest."""
+        run = self._callees_at(module, index, "")
+        return all(callee is not None and callee[1].number > 0 and self.is_idle(*callee) for callee in run)
 
     def _explore(
         self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]

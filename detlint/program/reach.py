@@ -198,7 +198,7 @@ class Reach(msgspec.Struct):
     made: dict[Place, set[str]] = {}
     """The generator objects that it makes -> what their seeds are: `fixed`, `optional`, `entropy`."""
     places: list[Place] = []
-    """Every site that the run passes, once, but for those of functions that do nothing of interest."""
+    """Every site that the run passes, once, but for those of functions, and of what it imports, that do nothing of interest."""
     handed: dict[Place, dict[str, Sequence[Effect]]] = {}
     """What those of them are that say nothing by themselves, by what the run hands them: `model.fit(...)` of a parameter."""
     by_context: dict[str, list[tuple[Place, Effect]]] | None = None
@@ -211,15 +211,21 @@ class Reach(msgspec.Struct):
     """Those that don't, at least once."""
     passed: set[str] = set()
     """The files of these places, and those whose classes it builds objects of."""
+    through: set[str] = set()
+    """The files of these places, and those of which it only runs a top level that passes nothing which the catalog knows."""
     visited: set[str] = set()
     """The files that the run runs functions of."""
     imported: set[str] = set()
     """Those whose top level it runs. They may be visited too."""
+    behind: set[str] = set()
+    """Those that only top levels come to, in what they do that is nothing of interest."""
+    taken: dict[str, bool] = {}
+    """The files of which it does what importing one is known to do -> whether that is all that it rests on of them."""
 
     @property
     def files(self) -> set[str]:
         """The files that the run comes to, that of the entry point too."""
-        return {self.entry.module.path, *self.visited, *self.imported}
+        return {self.entry.module.path, *self.visited, *self.imported, *self.behind}
 
     def differs(self, other: Reach) -> bool:
         """Whether another run from the same entry point comes to something else."""
