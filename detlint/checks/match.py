@@ -899,7 +899,7 @@ class Matcher:
     def active(self, module: Module) -> frozenset[str]:
         """The hardware that a file is judged for."""
         if module.path not in self._targets:
-            self._targets[module.path] = targets(module, self.settings, self.catalog)
+            self._targets[module.path] = targets(module, self.settings, self.catalog, self.resolver.code(module.path))
         return self._targets[module.path]
 
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import SHUFFLED, Catalog
 from detlint.checks.finding import Finding, Step
+from detlint.checks.handed import makes_generator
 from detlint.checks.levels import ALIGN, case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span
 from detlint.ir import ops as op
+from detlint.ir.code import Function
+from detlint.model.meaning import Meaning
 from detlint.model.slices import Point, Slices, of_run
 from detlint.model.uses import Users
 from detlint.program.reach import Place, Reach
@@ -22,6 +25,11 @@ _LOADS: Final = "load_state_dict"
 _DESIGN: Final = ("DET2", "DET301", "DET302")
 _INITIAL: Final = ("torch.nn.init.", "mindspore.common.initializer.")
 _SETS_EPOCH: Final = frozenset({"set_epoch"})
+_DRAWS: Final = "the run draws here, and goes on with other numbers"
+_OTHERS: Final = "the run goes on from a checkpoint that has the states of other streams: it draws other numbers than a run without a break"
+_UNDONE: Final = "the seed that is set here undoes the random states that the checkpoint gave back: the run draws its first numbers again"
+_DEEPEST: Final = 3
+"""So many functions are followed to what seeds."""
 _KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
 
 
@@ -34,21 +42,40 @@ class ResumeRules:
         self._catalog = catalog
         self._writes, self._reads = catalog.with_context("writes-checkpoint"), catalog.with_context("reads-checkpoint")
         self._keeps = catalog.with_context("keeps-random-states")
+        self._global = catalog.with_context("keeps-global-states")
+        self._restores = {name for name in self._global if name.rpartition(".")[2].startswith("set")}
+        self._training = catalog.words_with("trains")
         self._optimizers = tuple(name for framework in catalog.frameworks for name in framework.optimizers)
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """What is told of one run: once."""
         goes_on = self._goes_on(reach)
-        if goes_on is None and not self._may(reach):
+        if not reach.trains or (goes_on is None and not self._may(reach)) or self._seeds_each_epoch(reach):
             return
-        shuffled = not self._says(reach, _SETS_EPOCH)
-        if not reach.trains or (drawn := self._drawn(reach, shuffled=shuffled)) is None or self._keeps_states(reach):
+        kept = self._kept(reach)
+        if kept & self._restores:
+            yield from self._undone(self._slices(reach))
+        if kept <= self._global:
+            yield from self._left_out(reach, goes_on, kept)
+
+    def _left_out(self, reach: Reach, goes_on: Point | None, kept: Collection[str]) -> Iterator[Finding]:
+        """A checkpoint without the state of what the run draws from.
+
+        Args:
+            kept: by what it keeps those of the streams that the process has, if it does.
+        """
+        drawn = None if kept else self._drawn(reach, shuffled=not self._says(reach, _SETS_EPOCH))
+        if drawn is None and not kept:
             return
+        slices = self._slices(reach)
+        drawn = drawn or self._own_draw(slices)
+        found = (goes_on or self._by_hand(slices)) if drawn is not None else None
+        if found is not None and drawn is not None:
+            yield self._finding(found, drawn, _OTHERS if kept else "")
+
+    def _slices(self, reach: Reach) -> Slices:
         words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes)} - {"save"}
-        slices = of_run(self._users, reach.files, reach.entry.module.path, words)
-        found = goes_on or self._by_hand(slices)
-        if found is not None:
-            yield self._finding(found, drawn)
+        return of_run(self._users, reach.files, reach.entry.module.path, words)
 
     def _may(self, reach: Reach) -> bool:
         return self._says(reach, (_STATE, _LOADS))
@@ -81,7 +108,7 @@ class ResumeRules:
                 return True
         return False
 
-    def _drawn(self, reach: Reach, *, shuffled: bool) -> Place | None:
+    def _drawn(self, reach: Reach, *, shuffled: bool) -> Step | None:
         """Something that the run draws in each epoch: not the initial weights of a layer.
 
         Args:
@@ -97,8 +124,32 @@ class ResumeRules:
                     or match.entry.rule.startswith(_DESIGN)
                     or (match.entry.draws and self._is_each_round(place, match))
                 ):
-                    return place
+                    return Step(place.module.path, place.module.sites[place.site].span, _DRAWS)
         return None
+
+    def _own_draw(self, slices: Slices) -> Step | None:
+        """Something that a method draws from a generator object of its own, of which nothing is done but that: its state isn't kept."""
+        for point, _ in slices.calls():
+            meaning, function = point.meaning, point.function
+            of, around = function.called_on(point.at), function.parent
+            if of < 0 or around is None or not around.is_class or function.name.startswith("__init"):
+                continue
+            drawn = function.ops[of][0] == op.ATTR and makes_generator(meaning.value(function, of), self._catalog)
+            if drawn and self._is_only_called(meaning, function.strings[function.ops[of][2]]):
+                return Step(meaning.path, Span(*function.span(point.at)), _DRAWS)
+        return None
+
+    def _is_only_called(self, meaning: Meaning, attribute: str) -> bool:
+        """Whether a file has an attribute's methods called, and neither hands it on nor reads another attribute of it."""
+        for function in meaning.code.functions():
+            for at, operation in function.each(op.ATTR):
+                if function.strings[operation[2]] != attribute:
+                    continue
+                read = [use.op for use in function.users[at]]
+                calls = [function.ops[use.op][0] == op.CALL for method in read for use in function.users[method]]
+                if not calls or not all(calls) or any(function.ops[method][0] != op.ATTR for method in read):
+                    return False
+        return True
 
     def _is_each_round(self, place: Place, match: Match) -> bool:
         """Whether a function draws again and again: in a loop, or in a method, but no initial weights."""
@@ -111,16 +162,19 @@ class ResumeRules:
         around = point.function.parent
         return any(loops) or (around is not None and around.is_class and not point.function.name.startswith("__init"))
 
-    def _keeps_states(self, reach: Reach) -> bool:
-        """Whether the run keeps random states, or seeds anew in each epoch."""
-        words = {*_KEEPING, *(name.rpartition(".")[2] for name in self._keeps)}
+    def _kept(self, reach: Reach) -> set[str]:
+        """What the run keeps random states by: full names, or that of a method of an object that isn't known."""
+        words, found = {*_KEEPING, *(name.rpartition(".")[2] for name in self._keeps)}, set[str]()
         has = self._users.index.has_name
         for path in sorted(reach.files):
             meaning = self._users.meanings.at(path) if any(has(path, word) for word in words) else None
             for function in meaning.code.functions() if meaning is not None else ():
                 for at, name in meaning.calls(function) if meaning is not None else ():
                     if function.called(at) in _KEEPING or self._catalog.canonical(name) in self._keeps:
-                        return True
+                        found.add(self._catalog.canonical(name))
+        return found
+
+    def _seeds_each_epoch(self, reach: Reach) -> bool:
         return any(self._is_each_epoch(seeding.place) for seeding in reach.seedings if not seeding.passing)
 
     def _is_each_epoch(self, place: Place) -> bool:
@@ -183,15 +237,92 @@ class ResumeRules:
                 return True
         return False
 
-    def _finding(self, point: Point, drawn: Place) -> Finding:
+    # -- states that are given back ---------------------------------------------------------------------------------
+
+    def _undone(self, slices: Slices) -> Iterator[Finding]:
+        """A seed that is set behind the states which a checkpoint gave back, in the same function or by what that calls."""
+        for meaning in slices.files.values():
+            for function in meaning.code.functions():
+                calls = [at for at, _ in function.each(op.CALL) if not function.is_dead(at)]
+                for number, at in enumerate(calls):
+                    given_back = self._seeded(slices, Point(meaning, function, at), self._restores)
+                    later = given_back and self._seeding(
+                        slices, Point(meaning, function, at), given_back, calls[number + 1 :]
+                    )
+                    if later:
+                        step = Step(meaning.path, Span(*function.span(at)), "the states are given back here")
+                        yield self._finding(Point(meaning, function, later), step, _UNDONE)
+                        return
+
+    def _seeding(self, slices: Slices, point: Point, streams: Collection[str], behind: Sequence[int]) -> int:
+        """The last of the calls behind one that give a stream a seed, before the first that trains; 0 for none, or if none does."""
+        meaning, function, found = point.meaning, point.function, 0
+        for at in behind:
+            if self._trains(Point(meaning, function, at)):
+                return found
+            seeded = (
+                self._seeded(slices, Point(meaning, function, at), None)
+                if _is_behind(function, point.at, at)
+                else set()
+            )
+            restored = self._seeded(slices, Point(meaning, function, at), self._restores)
+            found = 0 if restored else at if not seeded.isdisjoint(streams) else found
+        return 0
+
+    def _trains(self, point: Point, depth: int = 0) -> bool:
+        """Whether a call trains, or what it calls."""
+        if point.function.called(point.at) in self._training:
+            return True
+        made = self._made(point) if depth < _DEEPEST else None
+        return made is not None and any(self._trains(Point(*made, at), depth + 1) for at, _ in made[1].each(op.CALL))
+
+    def _made(self, point: Point) -> tuple[Meaning, Function] | None:
+        """The function of the program that a call calls."""
+        return self._users.meanings.definition(point.meaning.name(point.function, point.function.ops[point.at][1]))
+
+    def _seeded(self, slices: Slices, point: Point, by: Collection[str] | None, depth: int = 0) -> set[str]:
+        """The streams that a call seeds, or what it calls, whatever the run does.
+
+        Args:
+            by: the functions that count, of those which give back what a checkpoint has; None for all that take a seed.
+        """
+        name = self._catalog.canonical(point.meaning.name(point.function, point.function.ops[point.at][1]))
+        entries = [self._catalog.entries[number] for number in self._catalog.calls.get(name, ())]
+        streams = {stream for entry in entries for stream in entry.seeds if by is not None or entry.seed}
+        if by is not None and (name not in by or not self._read_from(slices, point, [*_given(point)])):
+            streams = set()
+        made = self._made(point) if depth < _DEEPEST else None
+        for at, _ in made[1].each(op.CALL) if made is not None else ():
+            if made is not None and next(made[1].blocks(at), None) is None:
+                streams |= self._seeded(slices, Point(*made, at), by, depth + 1)
+        return streams
+
+    def _finding(self, point: Point, step: Step, message: str) -> Finding:
         rule = self._catalog.rules[CODE]
         settings = self._matcher.settings
         own = "error" if settings.profile == ALIGN else ""  # a run with a break is no run to compare
         found = level(case_of(rule, settings, own, in_test=is_test(point.meaning.path)))
-        step = Step(
-            drawn.module.path, drawn.module.sites[drawn.site].span, "the run draws here, and goes on with other numbers"
-        )
         span = Span(*point.function.span(point.at))
         return Finding(
-            point.meaning.path, span, rule.code, rule.name, found.severity, rule.message, rule.remedy, steps=(step,)
+            point.meaning.path,
+            span,
+            rule.code,
+            rule.name,
+            found.severity,
+            message or rule.message,
+            rule.remedy,
+            steps=(step,),
         )
+
+
+def _given(point: Point) -> Iterable[int]:
+    return point.function.call(point.at).values()
+
+
+def _is_behind(function: Function, one: int, other: int) -> bool:
+    """Whether a call comes once after another one has: not in a loop of its own, and not where that one didn't come."""
+    around = {*function.blocks(one)}
+    if any(function.ops[mark][0] in (op.FOR, op.WHILE) for mark in function.blocks(other) if mark not in around):
+        return False
+    passed = {guard.test: guard.holds for guard in function.guards(one)}
+    return all(passed.get(guard.test, guard.holds) == guard.holds for guard in function.guards(other))

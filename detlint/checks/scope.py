@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +10,8 @@ from detlint.catalog import Catalog, Entry
 from detlint.config import Settings
 from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Facts, Ref
+from detlint.ir import ops as op
+from detlint.ir.code import Code
 from detlint.model.module import Module
 
 if TYPE_CHECKING:
@@ -20,15 +22,18 @@ _CEILINGS: Final = ("<", "==", "~=")
 """What a requirement has that the newest version doesn't fulfil."""
 
 
-def targets(module: Module, settings: Settings, catalog: Catalog) -> frozenset[str]:
+def targets(module: Module, settings: Settings, catalog: Catalog, code: Code | None) -> frozenset[str]:
     """The hardware that a file is judged for.
 
-    What the configuration says; else what the file sets; else what it mentions; PyTorch and TensorFlow train on CUDA,
-    MindSpore on Ascend.
+    What the configuration says; else what the file sets, or imports a library for and names no other; else what it mentions; PyTorch
+    and TensorFlow train on CUDA, MindSpore on Ascend.
+
+    Args:
+        code: the file's.
     """
     if settings.targets:
         return frozenset(settings.targets)
-    said = chosen(module, catalog)
+    said = chosen(module, catalog) or settled_by_imports(module, catalog, code)
     if said:
         return said
     facts = module.facts
@@ -58,6 +63,29 @@ def chosen(module: Module, catalog: Catalog) -> frozenset[str]:
                 return frozenset()
             found.add(target)
     return frozenset(found)
+
+
+def implied(imports: Iterable[str], catalog: Catalog) -> frozenset[str]:
+    """The hardware that importing some modules implies."""
+    roots = {name.partition(".")[0] for name in imports}
+    return frozenset(t for known in catalog.frameworks if not roots.isdisjoint(known.modules) for t in known.targets)
+
+
+def implied_alone(module: Module, catalog: Catalog) -> frozenset[str]:
+    """The accelerators whose libraries a file imports, where it names no others. What runs on CUDA runs on whatever there is; of other
+    hardware's libraries that can't be said."""
+    found = implied(module.facts.imports, catalog)
+    return found if "cuda" not in found and {DEVICES[word] for word in module.facts.mentions} <= found else frozenset()
+
+
+def settled_by_imports(module: Module, catalog: Catalog, code: Code | None) -> frozenset[str]:
+    """The same where it is one, and the file surely imports its library: not only if that is installed."""
+    found = implied_alone(module, catalog)
+    if len(found) != 1 or code is None:
+        return frozenset()
+    top = code.module
+    sure = (top.strings[o[1]] for at, o in top.each(op.IMPORT) if next(top.blocks(at), -1) < 0)
+    return found if implied(sure, catalog) else frozenset()
 
 
 def _roots(facts: Facts) -> set[str]:

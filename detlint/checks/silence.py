@@ -16,6 +16,7 @@ from detlint.checks.hardware import Hardware
 from detlint.checks.loaded import Loaded
 from detlint.checks.match import Match, Matcher
 from detlint.checks.placed import Placed
+from detlint.checks.scope import settled_by_imports
 from detlint.checks.unnamed import Unnamed
 from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
@@ -204,10 +205,20 @@ class Silence:
         runs = [outcome for outcome in through if not outcome.only_tries]
         telling = self._training(runs) if entry.pass_ == "backward" else runs
         # Where none of these comes, the scripts tell that would, had nothing stopped them before.
-        chosen = _held(telling) or self._hardware.everywhere(module) or _held(runs or through)
+        chosen = self._chosen(telling) or self._hardware.everywhere(module) or self._chosen(runs or through)
         if "" in chosen or not chosen.isdisjoint(entry.targets):
             return ""
         return " or ".join(sorted(chosen))
+
+    def _chosen(self, runs: Sequence[Outcome]) -> frozenset[str]:
+        """The hardware that some runs have chosen, or that their scripts settle by what they import; "" for one that leaves it open."""
+        found = set[str]()
+        for outcome in runs:
+            said, script = target_of(outcome.held.get(HARDWARE)), self._resolver.module(outcome.entry)
+            code = self._resolver.code(outcome.entry)
+            settled = settled_by_imports(script, self._catalog, code) if not said and script is not None else ()
+            found |= {*settled} or {said}
+        return frozenset(found)
 
     def _training(self, through: list[Outcome]) -> list[Outcome]:
         """The runs that train; if none is seen to, those that start in files which speak of training, by means out of sight."""
@@ -303,11 +314,6 @@ class Silence:
             return False
         held = [outcome.held.get(switch) for outcome in through]
         return all(value and not (match.entry.strict and value == "warn") for value in held)
-
-
-def _held(runs: Sequence[Outcome]) -> frozenset[str]:
-    """The hardware that some runs have chosen; "" for one that leaves it open."""
-    return frozenset(target_of(outcome.held.get(HARDWARE)) for outcome in runs)
 
 
 def is_tried(module: Module, index: int) -> bool:

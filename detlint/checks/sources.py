@@ -20,6 +20,11 @@ from detlint.model.uses import Users
 MOST: Final = 3
 """So many calls in Python are named."""
 
+_COUNTS: Final = (
+    "`{api}` gives out places in whatever order the threads arrive, so what is stored there has another order in each run",
+    "Find the places by a prefix sum over the threads, or sort what is stored.",
+)
+
 
 class SourceRules:
     """Judges sources in C++."""
@@ -45,10 +50,11 @@ class SourceRules:
         certainty: Certainty = "certain" if atomic.numbers == FLOATS and steps else "likely"
         certainty = "possible" if atomic.is_own else certainty
         found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
-        message = rule.message.replace("{api}", atomic.name).replace("programs", "threads")
+        said, remedy = _COUNTS if atomic.is_counter else (rule.message.replace("programs", "threads"), rule.remedy)
+        message = said.replace("{api}", atomic.name)
         span = Span(*atomic.place.function.span(atomic.place.at))
         return Finding(
-            source.path, span, rule.code, rule.name, found.severity, message, rule.remedy, ("cuda",), tuple(steps),
+            source.path, span, rule.code, rule.name, found.severity, message, remedy, ("cuda",), tuple(steps),
             certainty=found.certainty,
         )  # fmt: skip
 

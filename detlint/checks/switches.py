@@ -11,7 +11,7 @@ from detlint.checks.backward import Backward
 from detlint.checks.finding import Finding, Severity, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import fulfilled
+from detlint.checks.scope import fulfilled, implied, implied_alone
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Span, branches, options, sites, surely_after
@@ -352,14 +352,8 @@ def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
 
 def _is_of_another(reach: Reach, matcher: Matcher) -> bool:
     """Whether a run imports a library for hardware with a back end of the same name, and none for Ascend."""
-    implied = {target for said in _said_by(reach, matcher) for target in _implied(said, matcher.catalog)}
-    return "hpu" in implied and "ascend" not in implied
-
-
-def _implied(said: Brief, catalog: Catalog) -> set[str]:
-    """The hardware that importing the libraries of a file implies."""
-    frameworks = (known for known in catalog.frameworks if not set(said.libraries).isdisjoint(known.modules))
-    return {target for known in frameworks for target in known.targets}
+    found = {target for said in _said_by(reach, matcher) for target in implied(said.libraries, matcher.catalog)}
+    return "hpu" in found and "ascend" not in found
 
 
 def _said_by(reach: Reach, matcher: Matcher) -> list[Brief]:
@@ -433,16 +427,8 @@ def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[s
         files = _said_by(reach, matcher)
         found = {DEVICES[word] for file in files for word in file.mentions}
         if not backward.settings.targets and not any(file.stands_for_cuda for file in files):
-            found = _named_by(reach, matcher) or _implied_by(reach, matcher) or found
+            found = _named_by(reach, matcher) or {*implied_alone(reach.entry.module, matcher.catalog)} or found
     return found & set(backward.settings.targets) if backward.settings.targets else found, bool(said)
-
-
-def _implied_by(reach: Reach, matcher: Matcher) -> set[str]:
-    """The accelerators whose libraries a run's script imports, where it names no others: what helpers know of others says nothing."""
-    script = reach.entry.module
-    implied = _implied(matcher.resolver.brief(script.path), matcher.catalog)
-    # What runs on CUDA runs on whatever there is; of other hardware's libraries that can't be said.
-    return implied if "cuda" not in implied and {DEVICES[word] for word in script.facts.mentions} <= implied else set()
 
 
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:

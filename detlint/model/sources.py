@@ -43,6 +43,8 @@ class Atomic(NamedTuple):
     numbers: Numbers
     is_own: bool = False
     """Whether it may be that nobody else adds there."""
+    is_counter: bool = False
+    """Whether it counts whole numbers, and gives each thread a place by that."""
 
     @property
     def line(self) -> int:
@@ -66,7 +68,7 @@ def atomics_of(terms: Terms, text: str) -> list[Atomic]:
     """What adds atomically in a source that stands alone, or in statements: the body of a function."""
     for source in (text, f"void body() {{ {text}; }}") if may_add(text.encode("utf-8", "replace")) else ():
         ir = lower(source.encode("utf-8", "replace"))
-        found = [*Source(terms, Code(ir)).atomics()] if ir is not None else []
+        found = [a for a in Source(terms, Code(ir)).atomics() if not a.is_counter] if ir is not None else []
         if found:
             return found
     return []
@@ -133,6 +135,8 @@ class Source:
                 if found is not None and found != WHOLE:
                     own = self.terms.has("modes", name) and self._modes.is_of_own_places(function, at)
                     yield Atomic(Place(function, at), name, found, own)
+                elif found == WHOLE and called and self._gives_places(function, at):
+                    yield Atomic(Place(function, at), name, found, is_counter=True)
 
     def called(self, function: Function, at: int) -> str:
         """The last name of what a call calls, templates and namespaces aside."""
@@ -196,6 +200,30 @@ class Source:
         return all(
             writers.array(function, n[0]) != array or writers.is_alone(function, other, n) for other, n in others if n
         )
+
+    def _gives_places(self, function: Function, at: int) -> bool:
+        """Whether a thread stores what it has by its own number where a counter says that others share: `out[atomicAdd(&n, 1)] = x[i]`.
+        What is made of the count alone, a task that is taken from a queue, is the same whoever takes it."""
+        given = function.call(at).positional
+        if len(given) != 2 or function.called_on(at) >= 0 or self._is_alone(function, at, given[:1]):
+            return False
+        for _, operation in function.each(op.SET_ITEM, op.SET_ATTR):
+            address = operation[1:3] if operation[0] == op.SET_ITEM else operation[1:2]
+            made = {*function.made_of(operation[3])}
+            if (
+                any(at in function.made_of(part) for part in address)
+                and at not in made
+                and any(self._tells_program(function, part) for part in made)
+            ):
+                return True
+        return False
+
+    def _tells_program(self, function: Function, at: int) -> bool:
+        """Whether a value is the number of a block, or that of a thread among all."""
+        operation = function.ops[at]
+        if operation[0] == op.ATTR:
+            return self.terms.has("programs", self.values.named(function, operation[1]))
+        return operation[0] == op.CALL and self.terms.has("grids", self.called(function, at))
 
     def _by_macro(
         self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
