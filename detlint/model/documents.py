@@ -42,6 +42,7 @@ _SETTINGS: Final = frozenset({"yaml", "json", "toml", "ini", "variables"})
 _path: Final = itemgetter(0)
 _Noted = tuple[str, str]
 """What the next run has to compare."""
+_STABLE: Final = msgspec.msgpack.Encoder(order="deterministic", enc_hook=repr)
 _LAUNCH_TEXT: Final = msgspec.msgpack.Decoder(LaunchText)
 _CHANGED: Final[_Noted] = ("", "")
 """What nothing compares equal to."""
@@ -116,7 +117,7 @@ class Documents:
             said, starts = self._said(script), self._starts(script)
             launches = starts.launches if starts is not None else None
             self._around[script] = said
-            self.noted[script] = self._stamp(script), _digest(repr((said, launches, self._content(self.home(script)))))
+            self.noted[script] = self._stamp(script), _digest((said, launches, self._content(self.home(script))))
         return self._around[script]
 
     def starts(self, script: str) -> Starts | None:
@@ -137,7 +138,7 @@ class Documents:
             found = self._below(asked[0])
             self._chosen[asked] = chosen(found, key, table) if found is not None else UNKNOWN
         if asked not in self.noted_keys:
-            self.noted_keys[asked] = self._stamp_of(asked[0]), _digest(repr(self._chosen[asked]))
+            self.noted_keys[asked] = self._stamp_of(asked[0]), _digest(self._chosen[asked])
         return self._chosen[asked]
 
     def home(self, script: str) -> str:
@@ -176,7 +177,7 @@ class Documents:
 
     def _stamp_of(self, folder: str) -> str:
         if folder not in self._stamps:
-            self._stamps[folder] = _digest(repr((folder, self._list(folder))))
+            self._stamps[folder] = _digest((folder, self._list(folder)))
         return self._stamps[folder]
 
     # -- launches -----------------------------------------------------------------------------------------------
@@ -198,7 +199,7 @@ class Documents:
     def _content(self, folder: str) -> str:
         """Changes with what the launch texts below a folder say."""
         if folder not in self._contents:
-            self._contents[folder] = _digest(repr(self._below(folder)))
+            self._contents[folder] = _digest(self._below(folder))
         return self._contents[folder]
 
     def _starts(self, script: str) -> Starts | None:
@@ -375,5 +376,10 @@ def _below(home: str, began: int) -> _Files | None:
     return _Files(tuple(sorted(documents, key=_path)), tuple(sorted(scripts)))
 
 
-def _digest(text: str) -> str:
-    return xxh3_64_hexdigest(text.encode("utf-8", "replace"))
+def _digest(value: object) -> str:
+    """What tells a value from others in all processes: sets are sorted, which have another order in each."""
+    try:
+        packed = _STABLE.encode(value)
+    except (OverflowError, UnicodeEncodeError):
+        packed = repr(value).encode("utf-8", "replace")
+    return xxh3_64_hexdigest(packed)
