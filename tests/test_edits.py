@@ -421,6 +421,24 @@ def test_what_is_imported_is_not_gone_through_again(project: Callable[..., Path]
     assert "DET104" not in report("--cache-dir", "cache")
 
 
+@pytest.mark.parametrize("made", ["STEP = Step()", "import logging\n\nlogging.getLogger().addFilter(Step())"])
+def test_what_an_object_does_that_is_made_where_it_is_imported(project: Callable[..., Path], made: str) -> None:
+    root = project(**{
+        "kit/__init__.py": "",
+        "kit/noise.py": "def noise():\n    return 0\n",
+        "kit/step.py": "from kit.noise import noise\n\n\nclass Step:\n    def __len__(self):\n        return noise()\n",
+        "kit/table.py": f"from kit.step import Step\n\n{made}\n",
+        "train.py": "import torch\nimport kit.table\n\nif __name__ == '__main__':\n    torch.manual_seed(0)\n    print(kit.table)\n",
+    })  # fmt: skip
+    age(root, 0)
+    assert "DET113" not in report("--cache-dir", "cache")
+    (root / "kit/noise.py").write_text("import random\n\n\ndef noise():\n    print(random.random())\n    return 0\n")
+    age(root, 1)
+    now = report("--cache-dir", "cache")
+    assert "DET113" in now
+    assert now == report("--no-cache")
+
+
 PARTS = """import torch
 
 

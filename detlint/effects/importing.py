@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from detlint.effects.run import Run
 from detlint.effects.state import State
-from detlint.effects.summary import Fork, Import, Item, Probe, Steps
+from detlint.effects.summary import Import, Probe, Steps
 from detlint.effects.top import Top
 from detlint.model.module import Module
 from detlint.program.reach import Place, matters
@@ -85,7 +83,10 @@ class Importing(Run):
 
     def take(self, path: str, top: Top) -> None:
         """Do what a top level does."""
-        quiet = self.flow.is_quiet(path)
+        result, quiet = self.result, self.flow.is_quiet(path)
+        made = not quiet and any(isinstance(event, int) for event, _ in top.events)
+        result.taken[path] = not (made or top.told or top.notes)
+        result.behind.update(top.behind)
         for event, caught in top.events:
             left = False
             if isinstance(event, str):
@@ -97,11 +98,7 @@ class Importing(Run):
             self.stopped = ""
             if left:
                 return
-        result = self.result
-        result.behind.update(top.behind)
         result.passed.update(top.made if not quiet else ())
-        made = not quiet and any(isinstance(event, int) for event, _ in top.events)
-        result.taken[path] = not (made or top.told or top.notes)
         if top.passes and not quiet:
             result.passed.add(path)
             result.through.add(path)
@@ -112,9 +109,7 @@ class Importing(Run):
     def come_again(self, module: Module, number: int) -> bool:
         """Take a step of a top level as this run does; whether the flow leaves at its end."""
         function = module.facts.functions[0]
-        item = next(
-            item for at, item in enumerate(numbered(self.flow.summary(module, function).imported)) if at == number
-        )
+        item = self.flow.summary(module, function).items[number]
         outer, self.frame = self.frame, Frame(module, function)
         left = self.steps((item,))
         self.frame = outer
@@ -124,11 +119,11 @@ class Importing(Run):
         """What the top level does of the file that the run starts in, when others import it."""
         module = self.result.entry.module
         function = module.facts.functions[0]
-        steps = self.flow.summary(module, function).imported
-        numbers = {id(item): number for number, item in enumerate(numbered(steps))}
+        summary = self.flow.summary(module, function)
+        numbers = {id(item): number for number, item in enumerate(summary.items)}
         found = Probe(numbers)
         before = self.probing(found)
-        for item in steps:
+        for item in summary.imported:
             if isinstance(item, Import):
                 self.imports_only(module, item, found)
                 continue
@@ -162,7 +157,7 @@ class Importing(Run):
             bool(passed),
             found.strange or any(matters(effect.entry) for effects in told.values() for effect in effects),
             self.flow.adds(module),
-            (*sorted({path for reach in found.results for path in reach.visited | reach.imported} | found.made),),
+            (*sorted(found.behind.union(*(reach.visited | reach.imported for reach in found.results))),),
             (*sorted(found.made),),
             self.resolver.brief(module.path),
         )
@@ -177,12 +172,3 @@ class Importing(Run):
         run.probe, run.importing = probe, 1
         run.imported.add(self.result.entry.module.path)
         return run
-
-
-def numbered(steps: Steps) -> Iterator[Item]:
-    """Steps, with those of their arms, in order."""
-    for item in steps:
-        yield item
-        if isinstance(item, Fork):
-            for arm in item.arms:
-                yield from numbered(arm)

@@ -266,14 +266,17 @@ class Run:
         probe, frame = self.probe, self.frame
         if probe is None:
             return False
-        if made and self.flow.is_inert(made):
-            family = self.resolver.classes.family(made)
-            probe.made.update(module.path for module, _ in family)
+        inert = self.flow.inert(made) if made else None
+        if inert is not None:
+            probe.behind |= inert
+            probe.made.update(module.path for module, _ in self.resolver.classes.family(made))
         elif probe.at is None or frame.function.number or frame.module is not self.result.entry.module:
             self.rests = True
         else:
             probe.come(probe.numbers[id(probe.at)], caught=self.unsure + self.catching > 0)
-            probe.strange = probe.strange or not self.flow.is_idle_at(frame.module, probe.at.place.site)
+            idle = self.flow.idle_at(frame.module, probe.at.place.site)
+            probe.behind |= idle or frozenset()
+            probe.strange = probe.strange or idle is None
         return True
 
     def is_probed(self) -> bool:

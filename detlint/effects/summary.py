@@ -7,7 +7,8 @@ where they are answered the same. So a function has as many contexts as there ar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -211,6 +212,8 @@ class Probe:
         """The sites that steps pass which do no more than that, and the files that say that what they call does nothing."""
         self.made: set[str] = set()
         """The files of classes of which an object was made that no run is to know of."""
+        self.behind: set[str] = set()
+        """The files that say that what it makes does nothing of interest."""
         self.strange = False
         """Whether each run takes other steps by itself than those that run nothing of interest."""
 
@@ -227,6 +230,7 @@ class Probe:
         """Note a step that does no more than to import others, and to pass sites and make something."""
         self.events |= other.events
         self.made |= other.made
+        self.behind |= other.behind
         self.strange = self.strange or other.strange
         self.results.append(result)
 
@@ -246,6 +250,11 @@ class Summary:
         )
         """Those of a top level that run where a module is imported."""
 
+    @cached_property
+    def items(self) -> Steps:
+        """Those, with the steps of their arms, in order: by these numbers `Top` knows them."""
+        return (*_with_arms(self.imported),)
+
     def _of(self, steps: Sequence[Step]) -> Steps:
         return tuple(item for item in map(self._item, steps) if not _is_nothing(item))
 
@@ -260,6 +269,14 @@ class Summary:
             return LEAVES
         run = self._module.body.runs[-2 - step]
         return Access(run, Contexts()) if isinstance(run, Member) else Import(run)
+
+
+def _with_arms(steps: Steps) -> Iterator[Item]:
+    for item in steps:
+        yield item
+        if isinstance(item, Fork):
+            for arm in item.arms:
+                yield from _with_arms(arm)
 
 
 def _is_nothing(item: Item) -> bool:

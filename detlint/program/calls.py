@@ -144,7 +144,7 @@ class Calls(Callees):
         self._idle: dict[_Method, int | None] = {}
         """Functions that do nothing of interest -> where this was seen from, as bits, two for a module: its top level, and its
         functions; None for the others."""
-        self._inert: dict[str, bool] = {}
+        self._inert: dict[str, frozenset[str] | None] = {}
         self._seen: dict[int, Seen] = {}
         self._imports: dict[tuple[int, str], list[str]] = {}
         self._plain: dict[tuple[str, int], Plain | None] = {}
@@ -206,18 +206,34 @@ class Calls(Callees):
                 self._idle.update(dict.fromkeys(open_))
         return self._idle[key] is not None
 
-    def is_inert(self, name: str) -> bool:
-        """Whether objects of a class of the program do nothing that a run is to know of, whoever calls whichever of their methods."""
+    def inert(self, name: str) -> frozenset[str] | None:
+        """The files that say that objects of a class of the program do nothing which a run is to know of, whoever calls whichever of their
+        methods; None where they may."""
         if name not in self._inert:
+            family = [*self.resolver.classes.family(name)]
             methods = [
-                (module, module.functions.get(f"{owner}.{method}"))
-                for module, owner in self.resolver.classes.family(name)
+                (module, module.functions.get(f"{owner}.{method}"), name)
+                for module, owner in family
                 for method in module.classes[owner].methods
             ]
-            self._inert[name] = self.resolver.kinds.is_surely_no_layer(name) and all(
-                function is not None and self.is_idle(module, function, name) for module, function in methods
-            )
+            files = self._idle_in(methods) if self.resolver.kinds.is_surely_no_layer(name) else None
+            self._inert[name] = None if files is None else files.union(module.path for module, _ in family)
         return self._inert[name]
+
+    def idle_at(self, module: Module, index: int) -> frozenset[str] | None:
+        """The files that say that a site runs nothing but functions which do nothing of interest; None where it may."""
+        return self._idle_in(self._callees_at(module, index, ""))
+
+    def _idle_in(self, run: Iterable[tuple[Module, Function | None, str] | None]) -> frozenset[str] | None:
+        files = set[str]()
+        for callee in run:
+            if callee is None:
+                return None
+            module, function, receiver = callee
+            if function is None or not function.number or not self.is_idle(module, function, receiver):
+                return None
+            files.update(self.seen_from(module, function, receiver).files)
+        return frozenset(files)
 
     def seen_from(self, module: Module, function: Function, receiver: str = "") -> Seen:
         """The files that say so of an idle function."""
@@ -253,14 +269,9 @@ class Calls(Callees):
             return None
         if self.knowledge.sinks.given_back_as(module, index) >= 0 or last(site.target) in ("remote", "add_command"):
             return None
-        if not self.is_idle_at(module, index):
+        if self.idle_at(module, index) is None:
             return None
         return Plain(home, function, self.seen_from(home, function))
-
-    def is_idle_at(self, module: Module, index: int) -> bool:
-        """Whether a site runs nothing but functions that do nothing of interest."""
-        run = self._callees_at(module, index, "")
-        return all(callee is not None and callee[1].number > 0 and self.is_idle(*callee) for callee in run)
 
     def _explore(
         self, module: Module, function: Function, receiver: str, found: dict[_Method, int], open_: list[_Method]
