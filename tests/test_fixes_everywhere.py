@@ -153,7 +153,10 @@ def functions(
 
 
 def instructions(code: types.CodeType) -> list[tuple[str, str]]:
-    return [
-        (i.opname, "code" if isinstance(i.argval, types.CodeType) else repr(i.argval))
-        for i in dis.get_instructions(code)
-    ]
+    return [(i.opname, written(i.argval)) for i in dis.get_instructions(code)]
+
+
+def written(value: object) -> str:
+    if isinstance(value, frozenset):  # of which two that are equal may have another order
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return "code" if isinstance(value, types.CodeType) else repr(value)
