@@ -52,7 +52,7 @@ def files(but: Collection[int]) -> list[File]:
         Unsound: something is open that can't be opened again: a pipe, a device, a file that is read and written.
     """
     found = []
-    for number in map(int, os.listdir(_FOLDER)):
+    for number in sorted(map(int, os.listdir(_FOLDER))):
         if number in but:
             continue
         try:
