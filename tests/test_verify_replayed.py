@@ -46,7 +46,7 @@ for step in range({steps}):
         steps.write(f"{{step}}\\n")
 log.write("done\\n")
 """
-NOISE = "random.Random().random() / 100"
+NOISE = "random.Random().random()"  # enough for the loss of as many rows to show it
 
 
 def _late(steps: int = 90, late: int = 75, rows: int = 8, **parts: str) -> str:
