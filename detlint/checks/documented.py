@@ -78,10 +78,9 @@ class Documented:
         said = self._documents.around(reach.entry.module.path) if self._reading else None
         if said is None or said.unsure or not said.launches:
             return {}
-        found = dict[str, bool | None]()
-        for place in reach.places:
-            if self._reading.isdisjoint(name.partition(".")[0] for name in place.module.facts.imports):
-                continue
+        brief, found = self._matcher.resolver.brief, dict[str, bool | None]()
+        reading = {path for path in reach.through if not self._reading.isdisjoint(brief(path).libraries)}
+        for place in (place for place in reach.places if place.module.path in reading):
             for match in self._matcher.matches(place.module, place.site):
                 for flag, sets in match.entry.options.items():
                     if all(_gives(launch, flag) for launch in said.launches):

@@ -245,10 +245,9 @@ class ResumeRules:
             for function in meaning.code.functions():
                 calls = [at for at, _ in function.each(op.CALL) if not function.is_dead(at)]
                 for number, at in enumerate(calls):
-                    given_back = self._seeded(slices, Point(meaning, function, at), self._restores)
-                    later = given_back and self._seeding(
-                        slices, Point(meaning, function, at), given_back, calls[number + 1 :]
-                    )
+                    point = Point(meaning, function, at)
+                    given_back = self._seeded(slices, point, self._restores)
+                    later = self._seeding(slices, point, given_back, calls[number + 1 :]) if given_back else 0
                     if later:
                         step = Step(meaning.path, Span(*function.span(at)), "the states are given back here")
                         yield self._finding(Point(meaning, function, later), step, _UNDONE)
@@ -256,17 +255,15 @@ class ResumeRules:
 
     def _seeding(self, slices: Slices, point: Point, streams: Collection[str], behind: Sequence[int]) -> int:
         """The last of the calls behind one that give a stream a seed, before the first that trains; 0 for none, or if none does."""
-        meaning, function, found = point.meaning, point.function, 0
+        function, found = point.function, 0
         for at in behind:
-            if self._trains(Point(meaning, function, at)):
+            later = Point(point.meaning, function, at)
+            if self._trains(later):
                 return found
-            seeded = (
-                self._seeded(slices, Point(meaning, function, at), None)
-                if _is_behind(function, point.at, at)
-                else set()
-            )
-            restored = self._seeded(slices, Point(meaning, function, at), self._restores)
-            found = 0 if restored else at if not seeded.isdisjoint(streams) else found
+            if self._seeded(slices, later, self._restores):
+                found = 0
+            elif _is_behind(function, point.at, at) and not self._seeded(slices, later, None).isdisjoint(streams):
+                found = at
         return 0
 
     def _trains(self, point: Point, depth: int = 0) -> bool:

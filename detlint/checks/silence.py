@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
@@ -22,13 +23,14 @@ from detlint.checks.untold import Untold
 from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
+from detlint.db import Memo
 from detlint.domains import order
 from detlint.domains.entropy import Picked
 from detlint.domains.hardware import target_of
 from detlint.domains.rows import ROWS, are_sorted
 from detlint.facts.model import SHAPES, Ref, Site, Span, branches, sites
-from detlint.ir import ops as op
 from detlint.model.module import Module
+from detlint.model.places import call_at
 from detlint.model.readers import Readers
 from detlint.model.uses import Use, Users
 from detlint.program.outcome import Outcome, Passage, Runs
@@ -78,6 +80,8 @@ class Silence:
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
         self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
+        self._settled: Memo[frozenset[str]] = Memo(users.db)
+        """By script."""
         self._picked = Picked(self._resolver, users.meanings, self.callers)
         self._asked = order.Asked(
             self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_in_turn
@@ -214,11 +218,15 @@ class Silence:
         """The hardware that some runs have chosen, or that their scripts settle by what they import; "" for one that leaves it open."""
         found = set[str]()
         for outcome in runs:
-            said, script = target_of(outcome.held.get(HARDWARE)), self._resolver.module(outcome.entry)
-            code = self._resolver.code(outcome.entry)
-            settled = settled_by_imports(script, self._catalog, code) if not said and script is not None else ()
+            said, script = target_of(outcome.held.get(HARDWARE)), outcome.entry
+            settled = self._settled.of(script, partial(self._settled_by, script), frozenset()) if not said else ()
             found |= {*settled} or {said}
         return frozenset(found)
+
+    def _settled_by(self, script: str) -> frozenset[str]:
+        module = self._resolver.module(script)
+        code = self._resolver.code(script)
+        return settled_by_imports(module, self._catalog, code) if module is not None else frozenset()
 
     def _training(self, through: list[Outcome]) -> list[Outcome]:
         """The runs that train; if none is seen to, those that start in files which speak of training, by means out of sight."""
@@ -284,12 +292,14 @@ class Silence:
 
     def _draws_in_turn(self, module: Module, index: int) -> bool:
         """The same, also of a generator that has numbers of its own, one after the other."""
-        meaning = self._users.meanings.of(module)
-        place = meaning.code.at(module.sites[index].span.place, op.CALL) if meaning is not None else None
-        if self._draws_at(module, index) or meaning is None or place is None:
-            return self._draws_at(module, index)
-        owner = place[0].called_on(place[1])
-        return owner >= 0 and makes_generator(meaning.value(place[0], owner), self._catalog)
+        if self._draws_at(module, index):
+            return True
+        found = call_at(self._resolver, self._users.meanings, module, module.sites[index])
+        if found is None:
+            return False
+        meaning, (function, at) = found
+        owner = function.called_on(at)
+        return owner >= 0 and makes_generator(meaning.value(function, owner), self._catalog)
 
     def callers(self, module: Module, name: str) -> list[Use] | None:
         """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""

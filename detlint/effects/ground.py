@@ -86,18 +86,15 @@ class Ground(Calls):
     def is_quiet(self, path: str) -> bool:
         """Whether neither the top level of a file, nor that of any that it imports, comes to something that a run is to know of."""
         if path not in self._quiet:
-            met, waiting = {path}, [path]
-            while waiting and self._quiet.get(waiting[-1]) is not False:
-                top = self.top(waiting.pop())
-                if top is not None and top.counts:
-                    break
+            met, waiting, quiet = {path}, [path], True
+            while waiting and quiet:
+                file = waiting.pop()
+                top = self.top(file)
+                quiet = self._quiet.get(file, top is None or not top.counts)
                 new = {event for event, _ in top.events if isinstance(event, str)} - met if top is not None else set()
                 met |= new
                 waiting += sorted(new)
-            else:
-                if not waiting:
-                    self._quiet.update(dict.fromkeys(met, True))
-            self._quiet.setdefault(path, False)
+            self._quiet.update(dict.fromkeys(met if quiet else (path,), quiet))
         return self._quiet[path]
 
     def adds(self, module: Module) -> bool:

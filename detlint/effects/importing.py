@@ -102,9 +102,10 @@ class Importing(Run):
         if top.passes and not quiet:
             result.passed.add(path)
             result.through.add(path)
-            module = self.resolver.known(path) if top.told else None
-            result.places += [Place(module, site) for site in top.told] if module is not None else ()
-            result.judged.update(Place(module, site) for site in top.judged if module is not None)
+            if top.told:
+                module = self.resolver.known(path)
+                result.places += (Place(module, site) for site in top.told)
+                result.judged.update(Place(module, site) for site in top.judged)
 
     def come_again(self, module: Module, number: int) -> bool:
         """Take a step of a top level as this run does; whether the flow leaves at its end."""

@@ -309,22 +309,9 @@ class Documents:
     def _as_kept(self, name: str, data: bytes) -> LaunchText:
         """What a launch text says, by its content: to read it by its grammar takes longer than to look it up."""
         key = b"%b launch %b" % (xxh3_128_digest(data), os.fsencode(name))
-        made: list[LaunchText] = []
-
-        def make() -> bytes:
-            made.append(read(name, data))
-            try:
-                return ENCODER.encode(made[0])
-            except (
-                OverflowError,
-                UnicodeEncodeError,
-            ):  # a number, or a text, of which there is no such thing in msgpack
-                return b""
-
-        found = self._kept(key, make)
         try:
-            return made[0] if made else _LAUNCH_TEXT.decode(found)
-        except msgspec.DecodeError:
+            return _LAUNCH_TEXT.decode(self._kept(key, lambda: ENCODER.encode(read(name, data))))
+        except (msgspec.DecodeError, OverflowError, UnicodeEncodeError):  # msgpack has no such numbers, or texts
             return read(name, data)
 
     def _list(self, folder: str) -> _Files | None:

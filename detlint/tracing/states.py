@@ -195,10 +195,8 @@ def _waited(verifier: socket.socket, mask: set[Any]) -> Wanted:
     Args:
         mask: the signals that the program has blocked.
     """
-    with suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text(
-            "1000"
-        )  # where memory runs out, no state is missed as the run would be
+    with suppress(OSError):  # where memory runs out, no state is missed as the run would be
+        Path("/proc/self/oom_score_adj").write_text("1000")
     handlers = {sort: signal.getsignal(sort) for sort in _SIGNALS}
     _handle(dict.fromkeys(_SIGNALS, signal.SIG_DFL))
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
