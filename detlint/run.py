@@ -570,7 +570,7 @@ class Run:
     def _state_all(self) -> None:
         """Say what tells the program as a whole from other states of it."""
         followable.set(self.known, tuple(sorted(self._starts())))
-        linked.set(self.known, digest_of((self.links.imports, sorted(self._starting))))
+        linked.set(self.known, digest_of((sorted(self.links.imports.items()), sorted(self._starting))))
         # Of what the gate keeps out, only its facts say how a run may start in it.
         rows = sorted((path, begins(file) if file.head else file.key) for path, file in self.store.files.items())
         listed.set(self.known, digest_of(rows))
