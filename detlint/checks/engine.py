@@ -242,7 +242,7 @@ class Engine:
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         if kernels.CODE in self.on:
             found += self.verdicts.kernels.findings(module)
-        at_sites = [*self._sites(module, runs), *self._own.findings(module)]
+        at_sites = [*self._sites(module, runs), *self._own.findings(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:

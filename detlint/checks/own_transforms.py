@@ -15,6 +15,7 @@ from detlint.config import Settings
 from detlint.domains.pipelines import Pipelines
 from detlint.facts.model import Items, Ref, Result, Value
 from detlint.model.module import Module
+from detlint.program.outcome import Runs
 
 STREAMS: Final = ("python", "numpy", "torch")
 _REMEDY: Final = "Seed the run; to compare two back ends, leave it out or have it do the same each time."
@@ -29,19 +30,20 @@ class OwnTransforms:
         self._settings = settings
         self._handed = Handed(matcher)
 
-    def findings(self, module: Module) -> Iterator[Finding]:
-        """The findings of a module."""
+    def findings(self, module: Module, runs: Runs) -> Iterator[Finding]:
+        """The findings of a module, by the runs that come to it."""
         resolver = self._matcher.resolver
+        unseeded = frozenset(stream for passage in runs.passages for stream in passage.outcome.unseeded)
         for index, site in enumerate(module.sites):
             if site.kind != "call":
                 continue
             target = self._matcher.target(module, index)
             if isinstance(target, Ref) and "::" in target.name and self._makes_transform(module, index, target):
                 made = Result(target, resolver.global_site(module.path, index))
-                yield from self._told(module, index, made, target.name)
+                yield from self._told(module, index, made, target.name, unseeded)
             elif words := self._words(module, index):
                 for value in self._functions(module, index, words):
-                    yield from self._told(module, index, value, value.name)
+                    yield from self._told(module, index, value, value.name, unseeded)
 
     def _makes_transform(self, module: Module, index: int, target: Ref) -> bool:
         """Whether a call makes an object of a class of the program that is called, is no layer and no data set, and comes to data."""
@@ -73,7 +75,9 @@ class OwnTransforms:
                 if isinstance(one, Ref) and "::" in one.name and not self._matcher.resolver.classes.is_class(one.name):
                     yield one
 
-    def _told(self, module: Module, index: int, value: Value, name: str) -> Iterator[Finding]:
+    def _told(
+        self, module: Module, index: int, value: Value, name: str, unseeded: frozenset[str]
+    ) -> Iterator[Finding]:
         """The finding of a transform that draws."""
         drawn = tuple(stream for stream in STREAMS if self._handed.draws(value, frozenset({stream})))
         if not drawn:
@@ -82,8 +86,8 @@ class OwnTransforms:
         short = name.rpartition("::")[2]
         message = f"`{short}` is a transform of the project's own, and draws {' and '.join(drawn)}'s random numbers for each item"
         in_test = stands_in_test(module, self._matcher.catalog.testing)
-        # Where a run leaves the stream unseeded, that is told at the draw, which is the program's own: one cause, one finding.
-        case = Case(rule.level, rule.family, self._settings.profile, "likely", in_test=in_test)
+        is_unseeded = not unseeded.isdisjoint(drawn)
+        case = Case(rule.level, rule.family, self._settings.profile, "likely", is_unseeded, in_test=in_test)
         found = level(case)
         span = module.sites[index].span
         yield Finding(

@@ -74,7 +74,7 @@ class Pipelines(NamedTuple):
             return self._takes(meaning, function, operation[1], seen) or self._read(
                 meaning, function, operation[1], seen
             )
-        if code in _PASS_ON:
+        if code in _PASS_ON or (code == op.ITEM and use.place == 1):  # of a table, any item may be it
             return self._takes(meaning, function, use.op, seen)
         if code == op.RETURN:
             return self._given_back(meaning, function, seen)
@@ -86,7 +86,7 @@ class Pipelines(NamedTuple):
         """Whether it comes there where it is called, or handed to a call."""
         call = use.op
         if use.place == 1:
-            return self._is_of_data(meaning, function)
+            return self._is_of_data(meaning, function) or self._is_applied(meaning, function, seen)
         word, base = function.called(call), function.called_on(call)
         if word in GROWS and base >= 0:
             return self._read(meaning, function, base, seen)
@@ -107,6 +107,17 @@ class Pipelines(NamedTuple):
         uses = self.callers(meaning.module, function.qualified) if function.number and depth < 2 else None
         calls = calls_among(self.resolver, self.meanings, uses or ())
         return any(self._is_of_data(there, point.function, depth + 1) for there, point in calls)
+
+    def _is_applied(self, meaning: Meaning, function: Function, seen: Seen) -> bool:
+        """Whether a function stands in a class whose objects can be called, and one of these comes there."""
+        around = function.parent
+        if around is None or not around.is_class:
+            return False
+        if "__call__" not in self._methods(f"{meaning.path}::{around.qualified}", around.qualified):
+            return False
+        uses = self.callers(meaning.module, around.qualified)
+        calls = calls_among(self.resolver, self.meanings, uses or ())
+        return any(self._takes(there, point.function, point.at, seen) for there, point in calls)
 
     def _inside(self, meaning: Meaning, function: Function, call: int, at: int, name: str, seen: Seen) -> bool:
         """Whether it comes there by a function of the program that it is handed to, or by an object that keeps it."""
