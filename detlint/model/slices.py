@@ -1,7 +1,8 @@
 """What a value is made of, backwards through the program: names, parameters by all calls that are there, attributes by who sets them, and
 what functions give back.
 
-What it may assume: the files at hand have all calls; an attribute that a method reads was set by a method of its class.
+What it may assume: the files at hand, and those of the run that have a function's name, have all calls of it; an attribute that a
+method reads was set by a method of its class.
 """
 
 from __future__ import annotations
@@ -28,10 +29,13 @@ def of_run(users: Users, files: Collection[str], entry: str, words: Collection[s
     Args:
         entry: that one.
     """
-    said = sorted({entry, *users.index.having(files, frozenset(words))})
-    said.sort(key=lambda path: -len(os.path.commonpath([path, entry])))
-    meanings = (meaning for path in said[:MOST_FILES] if (meaning := users.meanings.at(path)) is not None)
-    return Slices(meanings, users.resolver.catalog.canonical)
+
+    def having(said: Collection[str]) -> Iterator[Meaning]:
+        found = sorted({entry, *users.index.having(files, frozenset(said))})
+        found.sort(key=lambda path: -len(os.path.commonpath([path, entry])))
+        return (meaning for path in found[:MOST_FILES] if (meaning := users.meanings.at(path)) is not None)
+
+    return Slices(having(words), users.resolver.catalog.canonical, having)
 
 
 class Point(NamedTuple):
@@ -52,28 +56,55 @@ class Slices:
 
     Args:
         canonical: gives the one full name of what has several.
+        having: the files of the run that have one of some names.
     """
 
-    def __init__(self, meanings: Iterable[Meaning], canonical: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        meanings: Iterable[Meaning],
+        canonical: Callable[[str], str],
+        having: Callable[[Collection[str]], Iterable[Meaning]],
+    ) -> None:
         self.canonical = canonical
         self.files = {meaning.path: meaning for meaning in meanings}
+        self._having = having
+        self._callers = dict[str, Meaning]()
+        """The files besides that call what parameters belong to."""
+        self._sought = set[str]()
 
     def calls(self) -> Iterator[tuple[Point, str]]:
         """All calls in the files that may be come to, with the full names of what they call."""
         for meaning in self.files.values():
-            for function in meaning.code.functions():
-                for at, name in meaning.calls(function):
-                    if not function.is_dead(at):
-                        yield Point(meaning, function, at), self.canonical(name)
+            yield from self._calls_in(meaning)
+
+    def _calls_in(self, meaning: Meaning) -> Iterator[tuple[Point, str]]:
+        for function in meaning.code.functions():
+            for at, name in meaning.calls(function):
+                if not function.is_dead(at):
+                    yield Point(meaning, function, at), self.canonical(name)
 
     @cached_property
     def named(self) -> dict[str, list[Point]]:
         """The full names of what is called -> the calls; of a method of an object that isn't known, `.` and its name."""
         found: dict[str, list[Point]] = {}
-        for point, name in self.calls():
+        for meaning in self.files.values():
+            self._name(meaning, found)
+        return found
+
+    def _name(self, meaning: Meaning, found: dict[str, list[Point]]) -> None:
+        for point, name in self._calls_in(meaning):
             method = point.function.called(point.at) if point.function.called_on(point.at) >= 0 else ""
             found.setdefault(name or f".{method}", []).append(point)
-        return found
+
+    def _called(self, names: Iterable[str], word: str) -> Iterator[Point]:
+        """The calls of what has some full names, in the files at hand and in those of the run that have its name."""
+        if word not in self._sought:
+            self._sought.add(word)
+            for meaning in self._having((word,)):
+                if meaning.path not in self.files and meaning.path not in self._callers:
+                    self._callers[meaning.path] = meaning
+                    self._name(meaning, self.named)
+        return (call for each in names for call in self.named.get(each, ()))
 
     def parts(self, meaning: Meaning, function: Function, value: int) -> Iterator[Point]:
         """A value and all that it is made of."""
@@ -146,12 +177,12 @@ class Slices:
 
     def _handed(self, meaning: Meaning, function: Function, number: int) -> Iterator[Point]:
         """What calls give a parameter."""
-        name, owner = f"{meaning.path}::{function.qualified}", function.parent
+        name, owner, word = f"{meaning.path}::{function.qualified}", function.parent, function.name
         bound = 1 if function.receives else 0
-        names = [name, f".{function.name}"] if bound else [name]
-        if function.name == "__init__" and owner is not None:
-            names = [f"{meaning.path}::{owner.qualified}"]
-        for call in (call for each in names for call in self.named.get(each, ())):
+        names = [name, f".{word}"] if bound else [name]
+        if word == "__init__" and owner is not None:
+            names, word = [f"{meaning.path}::{owner.qualified}"], owner.name
+        for call in self._called(names, word):
             value = call.function.call(call.at).argument(number - bound, function.text(number))
             if value >= 0:
                 yield Point(call.meaning, call.function, value)
