@@ -29,6 +29,8 @@ class Brief(msgspec.Struct, array_like=True, frozen=True):
     """What its imports begin with, sorted."""
     stands_for_cuda: bool = False
     """Whether it imports what lends CUDA's names to other hardware."""
+    draws: tuple[str, ...] = ()
+    """The streams that its functions may draw from by themselves, sorted, by the names that it calls."""
 
 
 class Program(Protocol):

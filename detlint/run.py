@@ -36,6 +36,7 @@ from detlint.ir.words import Words
 from detlint.marks import NPU_AS_CUDA, Brief, body, brief, digest_of, followable, linked, listed, saying, top, users
 from detlint.model.copies import Copies
 from detlint.model.documents import Documents
+from detlint.model.drawn import drawn_in
 from detlint.model.index import Index
 from detlint.model.links import Links, hiding, properties, registered
 from detlint.model.modules import ModuleNames, Modules
@@ -590,7 +591,8 @@ class Run:
         if facts is None:
             return Brief()
         libraries = sorted({name.partition(".")[0] for name in facts.imports})
-        return Brief((*facts.options,), facts.mentions, (*libraries,), NPU_AS_CUDA in facts.imports)
+        draws = drawn_in(facts, self.store.catalog)
+        return Brief((*facts.options,), facts.mentions, (*libraries,), NPU_AS_CUDA in facts.imports, draws)
 
     def files_in(self, folder: str) -> Iterator[str]:
         """The files of a folder itself, in order."""
@@ -755,7 +757,8 @@ class Run:
 
     def _kept_of(self, reach: Reach, engine: Engine) -> Followed:
         """What is kept of a run that was followed."""
-        sites, seeded, findings = reach.sites(), reach.seeded(), engine.told(reach)
+        findings = engine.told(reach)
+        sites, seeded = reach.sites(), reach.seeded()
         told = {f.path for f in findings} | {step.path for f in findings for step in f.steps}
         visited = reach.visited | told | seeded.keys() | {path for path, passed in sites.items() if passed}
         self._rest_on(reach, visited)

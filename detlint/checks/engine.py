@@ -16,6 +16,7 @@ from detlint.checks.documented import Documented
 from detlint.checks.finding import Finding, Step
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import as_note
+from detlint.checks.live_draws import LiveDraws
 from detlint.checks.match import OPERATORS, Hiding, Matcher
 from detlint.checks.mended import Mended
 from detlint.checks.own_transforms import OwnTransforms
@@ -136,6 +137,7 @@ class Engine:
         self.keys = keys.Keys(self.matcher)
         pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
         self._own = OwnTransforms(self.matcher, pipelines, settings)
+        self._live = LiveDraws(self.matcher, users)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
             settings,
@@ -195,7 +197,7 @@ class Engine:
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
         self._alone.complete(reach)
-        found = [*self.seed_rules.findings(reach)]
+        found = [*self.seed_rules.findings(reach, self._live.of(reach))]
         found += switches.findings(
             reach,
             self.matcher,

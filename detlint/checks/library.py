@@ -33,7 +33,11 @@ def findings(
     drawn: dict[str, list[tuple[int, Match]]] = {}
     for index in matcher.suspects(module, words):
         for match in matcher.matches(module, index):
-            if _draws(match, matcher) and not _matters_little(matcher, module, index) and not tried(module, index):
+            if (
+                draws_by_itself(match, matcher)
+                and not matters_little(matcher, module, index)
+                and not tried(module, index)
+            ):
                 for code in {rules[stream].code for stream in match.entry.draws if stream in rules}:
                     drawn.setdefault(code, []).append((index, match))
     for code, draws in sorted(drawn.items()):
@@ -64,7 +68,7 @@ def findings(
         )
 
 
-def _matters_little(matcher: Matcher, module: Module, index: int) -> bool:
+def matters_little(matcher: Matcher, module: Module, index: int) -> bool:
     """Whether nothing hangs on what a site draws: it comes out the same, nobody reads it, or it is only shown."""
     sinks = matcher.sinks
     return sinks.is_certain(module, index) or sinks.is_unused(module, index) or sinks.is_only_shown(module, index)
@@ -95,7 +99,7 @@ def entropy(module: Module, matcher: Matcher, words: frozenset[str]) -> Iterator
                     yield Seeding(Place(module, index), streams, "entropy", Spot(module, cause.span))
 
 
-def _draws(match: Match, matcher: Matcher) -> bool:
+def draws_by_itself(match: Match, matcher: Matcher) -> bool:
     """Whether a call draws by itself: not a layer's initial weights, nor what draws when it is used."""
     if not match.entry.draws or match.entry.rule:
         return False

@@ -75,9 +75,7 @@ class OwnTransforms:
                 if isinstance(one, Ref) and "::" in one.name and not self._matcher.resolver.classes.is_class(one.name):
                     yield one
 
-    def _told(
-        self, module: Module, index: int, value: Value, name: str, unseeded: frozenset[str]
-    ) -> Iterator[Finding]:
+    def _told(self, module: Module, index: int, value: Value, name: str, unseeded: frozenset[str]) -> Iterator[Finding]:
         """The finding of a transform that draws."""
         drawn = tuple(stream for stream in STREAMS if self._handed.draws(value, frozenset({stream})))
         if not drawn:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.finding import PROCESS, Finding, Step
 from detlint.checks.levels import as_note, case_of, level
+from detlint.checks.live_draws import LiveDraw
 from detlint.checks.match import Match, Matcher, known_constant
 from detlint.checks.tests import has_tests, stands_in_test
 from detlint.config import Settings
@@ -214,11 +215,16 @@ class SeedRules:
         self.left_out = left_out
         self.rule_of = {stream: rule for rule in catalog.rules.values() for stream in rule.streams}
 
-    def findings(self, reach: Reach) -> Iterator[Finding]:
-        """The findings of one entry point."""
+    def findings(self, reach: Reach, live: Mapping[str, LiveDraw]) -> Iterator[Finding]:
+        """The findings of one entry point.
+
+        Args:
+            live: what is drawn by code that no call leads to which can be followed, by stream.
+        """
         found = chain(
             self._unseeded(reach, reach.unseeded),
             self._unlikely(reach),
+            self._of_live_code(reach, live),
             self.entropy(reach.seedings, _path(reach, ())),
             self._optional(reach),
             self._late(reach),
@@ -255,6 +261,13 @@ class SeedRules:
         draws = {stream: found for stream, found in reach.unlikely.items() if stream not in reach.unseeded}
         for finding in self._unseeded(reach, draws):
             yield as_note(replace(finding, message=f"{finding.message}; {UNLIKELY}"))
+
+    def _of_live_code(self, reach: Reach, live: Mapping[str, LiveDraw]) -> Iterator[Finding]:
+        """Draws of live code, with the references that lead there in place of calls."""
+        for stream, one in live.items():
+            for found in self._unseeded(reach, {stream: one.draws}):
+                start, *others = found.steps
+                yield replace(found, steps=(start, *one.way, *others))
 
     def _unseeded(self, reach: Reach, unseeded: Mapping[str, Draws]) -> Iterator[Finding]:
         # A key or a generator that is handed around fixes no stream for the whole program.

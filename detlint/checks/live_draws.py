@@ -1,0 +1,112 @@
+"""What code draws that is live in a run though no call which can be followed leads there: it belongs to the run, as likely.
+
+What it may assume: what liveness does. A stream that anything of the run seeds, or that its live code seeds, counts as seeded; only
+functions that draw by themselves count, not the initial weights of layers, nor what draws when it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from detlint.checks.finding import Step
+from detlint.checks.library import draws_by_itself, matters_little
+from detlint.checks.match import Matcher
+from detlint.facts.model import Span, plain
+from detlint.model.liveness import Piece, Program, Reason, live, way_to
+from detlint.model.module import Module
+from detlint.model.uses import Users
+from detlint.program.reach import Draws, Place, Reach
+
+
+class LiveDraw(NamedTuple):
+    """The draws of a stream, with the references that lead to the first."""
+
+    draws: Draws
+    way: tuple[Step, ...]
+
+
+class LiveDraws:
+    """Finds them, run by run."""
+
+    def __init__(self, matcher: Matcher, users: Users) -> None:
+        self._matcher = matcher
+        self._users = users
+        catalog = matcher.catalog
+        self._rules = {stream for rule in catalog.rules.values() for stream in rule.streams}
+        self._drawing = matcher.telling(catalog.drawing_words)
+        self._setting = matcher.telling(catalog.setting_words)
+        self._known: dict[str, tuple[Mapping[str, list[Place]], frozenset[str]]] = {}
+
+    @cached_property
+    def _program(self) -> Program:
+        return Program(self._matcher.resolver, self._users.meanings)
+
+    def of(self, reach: Reach) -> dict[str, LiveDraw]:
+        """Streams of which nothing is seeded -> what live code draws from them. What is found counts as passed by the run."""
+        if not reach.trains or reach.stops:
+            return {}
+        known = {*reach.unseeded, *reach.unlikely, *reach.optional, *reach.late}
+        open_ = self._rules - known - {stream for seeding in reach.seedings for stream in seeding.streams}
+        brief = self._matcher.resolver.brief
+        if not any(not open_.isdisjoint(brief(path).draws) for path in sorted(reach.files)):
+            return {}
+        function = reach.entry.function
+        found = live(self._program, reach.entry.module.path, (function.name,) if function.number else ())
+        reach.visited |= {piece.path for piece in found}
+        open_ -= {stream for path in {piece.path for piece in found} for stream in self._in(path)[1]}
+        return {stream: self._told(reach, places, found) for stream, places in self._drawn(found, open_).items()}
+
+    def _drawn(self, found: Mapping[Piece, Reason], streams: set[str]) -> dict[str, list[tuple[Place, Piece]]]:
+        """What live code draws from some streams, the nearest first."""
+        drawn: dict[str, list[tuple[Place, Piece]]] = {}
+        for path in sorted({piece.path for piece in found}):
+            for stream, here in self._in(path)[0].items():
+                for place in here if stream in streams else ():
+                    piece = self._program.around(place.module, place.module.sites[place.site].span)
+                    if piece in found:
+                        drawn.setdefault(stream, []).append((place, piece))
+        for places in drawn.values():
+            places.sort(key=lambda one: (len(way_to(found, one[1])), one[0].module.path, one[0].site))
+        return drawn
+
+    def _told(self, reach: Reach, places: list[tuple[Place, Piece]], found: Mapping[Piece, Reason]) -> LiveDraw:
+        first, piece = places[0]
+        for place, _ in places:
+            reach.passed.add(place.module.path)
+            reach.judged.add(place)
+        steps = way_to(found, piece)
+        following = [*(by for by, _ in steps[1:]), piece]
+        way = tuple(self._step(by, at, after) for (by, at), after in zip(steps, following, strict=True))
+        draws = Draws(first, (), count=len(places), sure=False, places=[place for place, _ in places])
+        return LiveDraw(draws, way)
+
+    def _step(self, piece: Piece, at: int, to: Piece) -> Step:
+        """A reference, with what it leads to."""
+        function, other = self._program.function(piece), self._program.function(to)
+        assert function is not None and other is not None
+        said = f"refers to `{plain(other.qualified)}`" if other.qualified else "imports what comes next"
+        return Step(piece.path, Span(*function.spans[at]), said)
+
+    def _in(self, path: str) -> tuple[Mapping[str, list[Place]], frozenset[str]]:
+        """What the functions of a file draw by themselves, by stream, and the streams that it seeds."""
+        if path not in self._known:
+            module = self._matcher.resolver.module(path)
+            drawn: dict[str, list[Place]] = {}
+            for place, stream in self._places(module) if module is not None else ():
+                drawn.setdefault(stream, []).append(place)
+            self._known[path] = drawn, frozenset(self._seeded(module)) if module is not None else frozenset()
+        return self._known[path]
+
+    def _places(self, module: Module) -> Iterator[tuple[Place, str]]:
+        matcher = self._matcher
+        for index in matcher.suspects(module, self._drawing):
+            for match in matcher.matches(module, index):
+                if match.sure and draws_by_itself(match, matcher) and not matters_little(matcher, module, index):
+                    yield from ((Place(module, index), stream) for stream in match.entry.draws)
+
+    def _seeded(self, module: Module) -> Iterator[str]:
+        for index in self._matcher.suspects(module, self._setting):
+            for match in self._matcher.matches(module, index):
+                yield from match.entry.seeds
