@@ -9,7 +9,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Final, TypeGuard
 
-from detlint.catalog import SHUFFLED
+from detlint.catalog import OPEN_SEED, SHUFFLED
 from detlint.checks.factors import is_cancelled
 from detlint.checks.gradients import Gradients
 from detlint.checks.handing import Handing
@@ -57,7 +57,7 @@ from detlint.model.module import Module
 from detlint.model.places import call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.uses import Use, Users
-from detlint.program.calls import left_out
+from detlint.program.calls import left_out, root_of
 from detlint.program.reach import TRAINING
 from detlint.program.values import is_parsed
 
@@ -108,7 +108,7 @@ class Constants:
         self._settled = settled
         self._literal = literal
         self._catalog = matcher.catalog
-        self._shuffling = matcher.catalog.words_of({SHUFFLED})
+        self._shuffling = matcher.catalog.words_of({SHUFFLED, OPEN_SEED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._choosing = matcher.catalog.with_context("chooses")
         self._wraps = matcher.catalog.with_context("called-as-before")
@@ -216,14 +216,17 @@ class Constants:
         )
 
     def _of_a_parameter(self, module: Module, function: Function, index: int) -> Iterator[Match]:
-        """How a method shuffles data by the object of a library that some call gives: `model.fit(x, y)`."""
+        """How a method shuffles data by the object of a library that some call gives, or that a method of this one gives:
+        `model.fit(x, y)`, `data.cache().shuffle(9)`."""
         target = module.sites[index].target
-        if not isinstance(target, Member) or not isinstance(target.base, Param) or self._matcher.matches(module, index):
+        if not isinstance(target, Member) or target.attr not in self._shuffling or self._matcher.matches(module, index):
             return
-        for value in self._given_by_some(module, function, target.base.name) if target.attr in self._shuffling else ():
-            method = self._resolver.member(value, target.attr)
+        base = root_of(target.base)
+        for value in self._given_by_some(module, function, base.name) if isinstance(base, Param) else ():
+            method = self._resolver.normal(module.path, Member(_in_place(target.base, value), target.attr), function)
             if isinstance(method, Ref) and "::" not in method.name:
-                found = [m for m in self._matcher.matches_as(module, index, method) if m.entry.rule == SHUFFLED]
+                known = self._matcher.matches_as(module, index, method)
+                found = [m for m in known if m.entry.rule == SHUFFLED or (m.entry.rule == OPEN_SEED and m.entry.draws)]
                 if found:
                     yield from found
                     return
@@ -1035,3 +1038,10 @@ def _with(name: str, given: Value, value: Value) -> Value:
 def _is_open(value: Value | None) -> bool:
     """Whether a value may depend on a parameter."""
     return isinstance(value, (Param, Member, Items, Either, Expression))
+
+
+def _in_place(value: Value | None, root: Value) -> Value:
+    """The same with another value as what it is of, in the end."""
+    if isinstance(value, Member):
+        return Member(_in_place(value.base, root), value.attr)
+    return Result(_in_place(value.of, root), value.site) if isinstance(value, Result) else root

@@ -1,7 +1,8 @@
 """What code draws that is live in a run though no call which can be followed leads there: it belongs to the run, as likely.
 
 What it may assume: what liveness does. A stream that anything of the run seeds, or that its live code seeds, counts as seeded; only
-functions that draw by themselves count, not the initial weights of layers, nor what draws when it is used.
+functions that draw by themselves count, not the initial weights of layers, nor what draws when it is used. Where a seeded run of
+PyTorch has loaders with workers, such code runs in these, which seed Python's and NumPy's streams.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from detlint.facts.model import Span, plain
 from detlint.model.liveness import Piece, Program, Reason, live, way_to
 from detlint.model.module import Module
 from detlint.model.uses import Users
-from detlint.program.reach import Draws, Place, Reach
+from detlint.program.reach import HOST, Draws, Place, Reach
 
 
 class LiveDraw(NamedTuple):
@@ -48,7 +49,10 @@ class LiveDraws:
         if not reach.trains or reach.stops:
             return {}
         known = {*reach.unseeded, *reach.unlikely, *reach.optional, *reach.late}
-        open_ = self._rules - known - {stream for seeding in reach.seedings for stream in seeding.streams}
+        seeded = {stream for seeding in reach.seedings for stream in seeding.streams}
+        open_ = self._rules - known - seeded
+        if "torch" in seeded and reach.workers and self._has_loaders(reach):
+            open_ -= HOST
         brief = self._matcher.resolver.brief
         if not any(not open_.isdisjoint(brief(path).draws) for path in sorted(reach.files)):
             return {}
@@ -56,16 +60,24 @@ class LiveDraws:
         found = live(self._program, reach.entry.module.path, (function.name,) if function.number else ())
         reach.visited |= {piece.path for piece in found}
         open_ -= {stream for path in {piece.path for piece in found} for stream in self._in(path)[1]}
-        return {stream: self._told(reach, places, found) for stream, places in self._drawn(found, open_).items()}
+        drawn = self._drawn(reach, found, open_)
+        return {stream: self._told(reach, places, found) for stream, places in drawn.items()}
 
-    def _drawn(self, found: Mapping[Piece, Reason], streams: set[str]) -> dict[str, list[tuple[Place, Piece]]]:
-        """What live code draws from some streams, the nearest first."""
+    def _has_loaders(self, reach: Reach) -> bool:
+        matches = (match for place in reach.places for match in self._matcher.matches(place.module, place.site))
+        return any("loader" in match.entry.contexts for match in matches)
+
+    def _drawn(
+        self, reach: Reach, found: Mapping[Piece, Reason], streams: set[str]
+    ) -> dict[str, list[tuple[Place, Piece]]]:
+        """What live code draws from some streams that isn't followed, the nearest first."""
         drawn: dict[str, list[tuple[Place, Piece]]] = {}
         for path in sorted({piece.path for piece in found}):
             for stream, here in self._in(path)[0].items():
                 for place in here if stream in streams else ():
-                    piece = self._program.around(place.module, place.module.sites[place.site].span)
-                    if piece in found:
+                    site = place.module.sites[place.site]
+                    piece = self._program.around(place.module, site.span)
+                    if piece in found and (path, site.function) not in reach.followed:
                         drawn.setdefault(stream, []).append((place, piece))
         for places in drawn.values():
             places.sort(key=lambda one: (len(way_to(found, one[1])), one[0].module.path, one[0].site))

@@ -265,6 +265,7 @@ class Calling(Effects):
     def enters(self, module: Module, function: Function) -> bool:
         """Note that a function is called; whether it is followed: not where it calls itself, nor after too many calls."""
         self.result.visited.add(module.path)
+        self.result.followed.add((module.path, function.number))
         self.entered += 1
         counters.now.entered += 1
         called = (module.path, function.name) in self.stack

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from collections.abc import Mapping as Table
 from typing import Any
 
-from detlint.catalog import Scalar
+from detlint.catalog import OPEN_SEED, SHUFFLED, Scalar
 from detlint.effects.recorder import Recorder
 from detlint.effects.summary import Summary
 from detlint.effects.top import Top
@@ -54,9 +54,13 @@ class Ground(Calls):
         trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
         self.trained = {owner for owner in trains if resolver.classes.is_class(owner)} - resolver.types.tensors
         """The classes whose methods train."""
-        seeding = (name.rpartition(".")[0] for entry in resolver.catalog.entries if entry.seeds for name in entry.names)
-        self.deciding = self.trained | {owner for owner in seeding if resolver.classes.is_class(owner)}
-        """Those, and the ones whose methods seed."""
+        ordering = (SHUFFLED, OPEN_SEED)
+        acting = (
+            entry for entry in resolver.catalog.entries if entry.seeds or (entry.draws and entry.rule in ordering)
+        )
+        owners = {name.rpartition(".")[0] for entry in acting for name in entry.names}
+        self.deciding = self.trained | {owner for owner in owners if resolver.classes.is_class(owner)}
+        """Those, and the ones whose methods seed, or put data in a random order."""
         self._summaries: dict[tuple[int, int, str, str], Summary] = {}
         self._keys: dict[object, int] = {}
         self._noting: dict[int, bool] = {}

@@ -514,10 +514,10 @@ class Calls(Callees):
 
 def holds_parameter(value: Value | None) -> bool:
     """Whether what is called may be something that a parameter was given."""
-    return isinstance(_root(value), Param)
+    return isinstance(root_of(value), Param)
 
 
-def _root(value: Value | None) -> Value | None:
+def root_of(value: Value | None) -> Value | None:
     """What attributes and results are of, in the end."""
     while isinstance(value, (Member, Result)):
         value = value.base if isinstance(value, Member) else value.of

@@ -215,6 +215,8 @@ class Reach(msgspec.Struct):
     """The files of these places, and those of which it only runs a top level that passes nothing which the catalog knows."""
     visited: set[str] = set()
     """The files that the run runs functions of."""
+    followed: set[tuple[str, int]] = set()
+    """These functions, by file and number, but for those that only others run which do nothing of interest."""
     imported: set[str] = set()
     """Those whose top level it runs. They may be visited too."""
     behind: set[str] = set()
