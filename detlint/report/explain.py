@@ -17,6 +17,7 @@ from detlint.model.liveness import Piece, Program, live, way_to
 from detlint.model.module import Module
 from detlint.notebook import lines_of
 from detlint.program.reach import Place
+from detlint.report.followed import not_followed, not_referred, place_of
 from detlint.report.place import at, at_line, line_in, shown
 from detlint.report.text import COLOURS
 from detlint.report.why import Verdict, Verdicts
@@ -162,7 +163,7 @@ def _runs(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]
     here = {Place(inspection.module, index) for index in indexes}
     passing = [run for run in runs if any(not here.isdisjoint(reach.places) for reach in run.reaches)]
     if not passing:
-        yield from _may_come(inspection, indexes)
+        yield from _may_come(inspection, runs, indexes)
     for run in passing:
         yield f"  {click.style(run.label, fg='cyan')}"
         items = [(item, way) for item, way in _items(run.root) if item.place in here]
@@ -178,32 +179,45 @@ def _runs(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]
         )
 
 
-def _may_come(inspection: Inspection, indexes: Sequence[int]) -> Iterator[str]:
-    """What is known of runs that aren't seen to come to some sites: in which of them the code around may be had, and how."""
+def _may_come(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]) -> Iterator[str]:
+    """What is known of runs that aren't seen to come to some sites: in which of them the code around may be had, how, and what keeps
+    that way from being followed; or that they don't refer to it."""
     engine, module = inspection.engine, inspection.module
     program = Program(engine.resolver, engine.users.meanings)
     lives = {start: live(program, start, names) for start, names in inspection.starts.items()}
     piece = program.around(module, module.sites[indexes[0]].span)
     coming = [start for start, found in lives.items() if piece in found]
+    importing = [start for start, found in lives.items() if Piece(module.path, 0) in found]
     if coming:
         yield "  no entry point of the program does, as far as calls can be followed; but these may:"
-    for start in coming:
-        steps = [_reference(program, by, op) for by, op in way_to(lives[start], piece)]
-        yield f"  {click.style(shown(start), fg='cyan')}"
-        yield f"    path: {' > '.join([*steps, 'here'])}"
-    if not coming and any(Piece(module.path, 0) in found for found in lives.values()):
-        yield "  no entry point of the program does: those that import the file don't refer to this code, so the caller decides"
-    elif not coming:
+    elif importing:
+        yield "  no entry point of the program does, so the caller decides; these import the file:"
+    else:
         yield "  no entry point of the program imports the file: the caller decides"
+    for start in coming or importing:
+        yield f"  {click.style(shown(start), fg='cyan')}"
+        if coming:
+            way = way_to(lives[start], piece)
+            yield f"    path: {' > '.join([*(_reference(program, by, op) for by, op in way), 'here'])}"
+            reason = not_followed(program, _entered(runs, start), way, piece)
+        else:
+            reason = not_referred(program, engine.users, lives[start], piece)
+        yield from textwrap.wrap(
+            f"not followed because {reason}", WIDTH, initial_indent="    ", subsequent_indent="      "
+        )
+
+
+def _entered(runs: Sequence[Traced], start: str) -> set[tuple[str, str]]:
+    """The functions that the runs of a file are seen to run, by file and name."""
+    calls = (call for run in runs if run.entry.module.path == start for call, _ in _items(run.root))
+    return {(call.module.path, plain(call.function.name)) for call in calls if isinstance(call, Call)}
 
 
 def _reference(program: Program, by: Piece, op: int) -> str:
     """The place of a reference, with the function that it stands in."""
     function = program.function(by)
-    module = program.resolver.module(by.path)
-    assert function is not None and module is not None
-    name = f"`{plain(function.qualified)}` " if function.qualified else ""
-    return f"{name}({at_line(module, function.spans[op][0])})"
+    name = f"`{plain(function.qualified)}` " if function is not None and function.qualified else ""
+    return f"{name}({place_of(program, by, op)})"
 
 
 def _items(call: Call, above: tuple[Call, ...] = ()) -> Iterator[tuple[Event | Call, tuple[Call, ...]]]:
