@@ -8,13 +8,14 @@ from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Catalog, Recipe, Rule, Switch
 from detlint.checks.backward import Backward
-from detlint.checks.finding import Finding, Severity, Step
+from detlint.checks.finding import PROCESS, Finding, Severity, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import fulfilled, implied, implied_alone
+from detlint.checks.seeds import way_of
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
-from detlint.facts.model import Const, Span, branches, options, sites, surely_after
+from detlint.facts.model import Const, Span, branches, options, plain, sites, surely_after
 from detlint.marks import Brief
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
@@ -99,7 +100,8 @@ def _workspace(
             fix=Recipe("insert-before", text=f"<{WORKSPACE.replace('(', '>(', 1)}", applicability="safe"),
         )
         return
-    for earlier in reach.places[: reach.places.index(setting)]:
+    before = reach.places[: reach.places.index(setting)] if setting in reach.places else ()
+    for earlier in before:
         if any("starts-cuda" in match.entry.contexts for match in matcher.matches(earlier.module, earlier.site)):
             step = Step(earlier.module.path, earlier.module.sites[earlier.site].span, "CUDA is in use from here")
             message = "CUBLAS_WORKSPACE_CONFIG is set after CUDA work has begun, and is read only once"
@@ -150,11 +152,13 @@ def _determinism_off(
     answered = _answered(reach, matcher, backward, idle, frozenset(active), training)
     optional = reach.offered.get(switch.name)
     switches = "switches determinism on only where it is asked to" if optional else "never switches determinism on"
-    message = f"this run trains on {' and '.join(active)} and {switches}{answered}"
-    steps = [
-        Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})"),
-        Step(place.module.path, place.module.sites[place.site].span, "trains here"),
-    ]
+    calls, begins, runs = reach.process or ((), None, "")
+    who = f"the process that runs `{plain(runs)}`" if runs else "this run"
+    message = f"{who} trains on {' and '.join(active)} and {switches}{answered}"
+    steps = [*way_of(reach, calls)]
+    if begins is not None:
+        steps.append(Step(begins.module.path, begins.span, PROCESS))
+    steps.append(Step(place.module.path, place.module.sites[place.site].span, "trains here"))
     if optional:
         steps.append(Step(optional.module.path, optional.module.sites[optional.site].span, "off by default"))
     rule = catalog.rules[switch.rule]

@@ -136,7 +136,9 @@ class Planner:
         if first is None:
             raise NoFix("it is drawn while modules are imported")
         then = inner[1] if inner[1:] else None
-        self._seat(fix, recipe, start.path, seeding.start(self._file(start.path), start.span, first, then))
+        file = self._file(start.path)
+        seat = seeding.process(file, start.span) if starts else seeding.start(file, start.span, first, then)
+        self._seat(fix, recipe, start.path, seat)
         for step in way:
             if step.message == ANOTHER_RUN and step.path in self.may and step.path not in fix.edits:
                 place = seeding.start(self.files.code(step.path), step.span, step.span, None)

@@ -99,6 +99,22 @@ def start(file: File, begins: Span, first: Span, then: Span | None) -> Seat:
     return _in_body(file, file.tree.body, top.lineno, True)
 
 
+def process(file: File, begins: Span) -> Seat:
+    """The seat at the start of what another process runs.
+
+    Args:
+        begins: the first that it does.
+
+    Raises:
+        NoFix: that is no function with statements.
+    """
+    around = file.around(begins)
+    functions = [node for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
+    if not functions or isinstance(functions[-1], ast.Lambda):
+        raise NoFix("what the process runs is no function with statements")
+    return _in_function(file, functions[-1], begins.line)
+
+
 def _statements(file: File, span: Span) -> list[ast.stmt]:
     return [node for node in file.around(span) if isinstance(node, ast.stmt)]
 
