@@ -152,6 +152,9 @@ def _determinism_off(
     answered = _answered(reach, matcher, backward, idle, frozenset(active), training)
     optional = reach.offered.get(switch.name)
     switches = "switches determinism on only where it is asked to" if optional else "never switches determinism on"
+    starter = reach.starter
+    if starter is not None and starter.trains and not starter.switches.keys() & {switch.name, switch.partly}:
+        return  # told of what starts it, and of this once that is repaired
     calls, begins, runs = reach.process or ((), None, "")
     who = f"the process that runs `{plain(runs)}`" if runs else "this run"
     message = f"{who} trains on {' and '.join(active)} and {switches}{answered}"

@@ -290,6 +290,7 @@ class Handed(Calling):
             run = self.pools.get(pool) or self.process(how, place)
             run.path, run.frame = (*self.path, place), self.frame
             first = next(sites(module.steps(function)), None)
+            run.result.starter = self.result
             if first is not None:
                 begins = Spot(module, module.sites[first].span)
                 run.process_of, run.result.process = (len(run.path), begins), (run.path, begins, function.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import click
@@ -13,11 +14,11 @@ from detlint.checks.seeds import written
 from detlint.effects.trace import Call, Event
 from detlint.facts.model import Site, plain
 from detlint.inspect import Inspection, NotThere, Traced
+from detlint.model.followed import not_followed, not_referred
 from detlint.model.liveness import Piece, Program, live, way_to
 from detlint.model.module import Module
 from detlint.notebook import lines_of
 from detlint.program.reach import Place
-from detlint.report.followed import not_followed, not_referred, place_of
 from detlint.report.place import at, at_line, line_in, shown
 from detlint.report.text import COLOURS
 from detlint.report.why import Verdict, Verdicts
@@ -199,9 +200,9 @@ def _may_come(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[
         if coming:
             way = way_to(lives[start], piece)
             yield f"    path: {' > '.join([*(_reference(program, by, op) for by, op in way), 'here'])}"
-            reason = not_followed(program, _entered(runs, start), way, piece)
+            reason = not_followed(program, _entered(runs, start), way, piece, partial(_at, program))
         else:
-            reason = not_referred(program, engine.users, lives[start], piece)
+            reason = not_referred(program, engine.users, lives[start], piece, partial(_at, program))
         yield from textwrap.wrap(
             f"not followed because {reason}", WIDTH, initial_indent="    ", subsequent_indent="      "
         )
@@ -213,11 +214,18 @@ def _entered(runs: Sequence[Traced], start: str) -> set[tuple[str, str]]:
     return {(call.module.path, plain(call.function.name)) for call in calls if isinstance(call, Call)}
 
 
+def _at(program: Program, by: Piece, op: int) -> str:
+    """The file and line of an op."""
+    function, module = program.function(by), program.resolver.module(by.path)
+    assert function is not None and module is not None
+    return at_line(module, function.spans[op][0])
+
+
 def _reference(program: Program, by: Piece, op: int) -> str:
     """The place of a reference, with the function that it stands in."""
     function = program.function(by)
     name = f"`{plain(function.qualified)}` " if function is not None and function.qualified else ""
-    return f"{name}({place_of(program, by, op)})"
+    return f"{name}({_at(program, by, op)})"
 
 
 def _items(call: Call, above: tuple[Call, ...] = ()) -> Iterator[tuple[Event | Call, tuple[Call, ...]]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from detlint.facts.model import Ref, plain
 from detlint.ir import ops as op
@@ -11,18 +11,13 @@ from detlint.model.callees import is_hook
 from detlint.model.liveness import Piece, Program, Reason
 from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
-from detlint.report.place import at_line
 
-
-def place_of(program: Program, by: Piece, at: int) -> str:
-    """The file and line of an op."""
-    function, module = program.function(by), program.resolver.module(by.path)
-    assert function is not None and module is not None
-    return at_line(module, function.spans[at][0])
+At = Callable[[Piece, int], str]
+"""The file and line of an op, as text."""
 
 
 def not_followed(
-    program: Program, entered: Set[tuple[str, str]], way: Sequence[tuple[Piece, int]], piece: Piece
+    program: Program, entered: Set[tuple[str, str]], way: Sequence[tuple[Piece, int]], piece: Piece, at: At
 ) -> str:
     """What keeps a way to a live piece from being followed: its first step that is no plain call, behind what the run is seen to run.
 
@@ -32,16 +27,12 @@ def not_followed(
     """
     ran = [i for i, (by, _) in enumerate(way) if i and _name(program, by) in entered]
     first = ran[-1] if ran else 0
-    for i, (by, at) in enumerate(way[first:], first):
+    for i, (by, op_) in enumerate(way[first:], first):
         then = way[i + 1][0] if i + 1 < len(way) else piece
-        if why := _open(program, by, at, then):
+        if why := _open(program, by, op_, then, at):
             return why
     names = [_said(program, by) for by, _ in way[1:]] + [_said(program, piece)]
-    comes = (
-        "it is not seen to come to this line"
-        if not way
-        else f"{place_of(program, *way[-1])} is not seen to call {names[-1]}"
-    )
+    comes = "it is not seen to come to this line" if not way else f"{at(*way[-1])} is not seen to call {names[-1]}"
     return f"{comes}: it leaves before, or an option or a setting decides so"
 
 
@@ -55,23 +46,23 @@ def _said(program: Program, piece: Piece) -> str:
     return f"`{name}`" if name else "the file"
 
 
-def _open(program: Program, by: Piece, at: int, then: Piece) -> str:
+def _open(program: Program, by: Piece, op_: int, then: Piece, at: At) -> str:
     """Why a reference to a piece is no call that can be followed; "" where it is a plain one."""
     function, meaning = program.function(by), program.meaning(by.path)
     if function is None or meaning is None:
         return ""
-    place, said, kind = place_of(program, by, at), _said(program, then), function.ops[at][0]
+    place, said, kind = at(by, op_), _said(program, then), function.ops[op_][0]
     if kind == op.CALL:
-        if function.is_builtin(function.ops[at][1], "getattr"):
+        if function.is_builtin(function.ops[op_][1], "getattr"):
             return f"{place} asks for it by `getattr`, of an object whose class is not known"
         return ""
     if kind not in (op.LOAD, op.ATTR):
         return ""
     method = said.strip("`").rpartition(".")[2]
-    value = meaning.value(function, at)
+    value = meaning.value(function, op_)
     sure = isinstance(value, Ref) and "::" in value.name
-    callers = [use.op for use in function.users[at] if use.place == 1 and function.ops[use.op][0] == op.CALL]
-    if kind == op.ATTR and not sure and _attribute(function, at) == method:
+    callers = [use.op for use in function.users[op_] if use.place == 1 and function.ops[use.op][0] == op.CALL]
+    if kind == op.ATTR and not sure and _attribute(function, op_) == method:
         what = "calls" if callers else "takes"
         return f"{place} {what} `{method}` of an object whose class is not known"
     if isinstance(value, Ref) and program.resolver.classes.is_class(value.name):
@@ -82,24 +73,25 @@ def _open(program: Program, by: Piece, at: int, then: Piece) -> str:
         return f"{place} refers to the class, and {said} is only called on an object whose class is not known"
     if callers:
         return "" if sure else f"{place} calls one of several, and which is not known"
-    return _kept(program, meaning, function, at, by, said)
+    return _kept(meaning, function, op_, place, said)
 
 
 def _attribute(function: Function, at: int) -> str:
     return function.code.strings[function.ops[at][2]]
 
 
-def _kept(program: Program, meaning: Meaning, function: Function, at: int, by: Piece, said: str) -> str:
+def _kept(meaning: Meaning, function: Function, op_: int, place: str, said: str) -> str:
     """What is done with a function that isn't called where it is referred to."""
-    for use in function.users[at]:
+    for use in function.users[op_]:
         if function.ops[use.op][0] == op.CALL:
-            name = meaning.name(function, function.ops[use.op][1]) or function.dotted(function.ops[use.op][1])
+            callee = function.ops[use.op][1]
+            name = meaning.name(function, callee) or function.dotted(callee)
             whom = f"`{name.rpartition('::')[2]}`" if name else "a call"
-            return f"{place_of(program, by, at)} hands {said} to {whom}, which is not known to call it"
-    return f"{place_of(program, by, at)} keeps {said}, and who calls it from there is not known"
+            return f"{place} hands {said} to {whom}, which is not known to call it"
+    return f"{place} keeps {said}, and who calls it from there is not known"
 
 
-def not_referred(program: Program, users: Users, lives: Mapping[Piece, Reason], piece: Piece) -> str:
+def not_referred(program: Program, users: Users, lives: Mapping[Piece, Reason], piece: Piece, at: At) -> str:
     """Why a run that imports a file doesn't come to a piece of it, which nothing in the run refers to."""
     owner, _, method = _name(program, piece)[1].rpartition(".")
     reason = f"nothing in this run refers to {_said(program, piece)} by its name"
@@ -113,5 +105,5 @@ def not_referred(program: Program, users: Users, lives: Mapping[Piece, Reason], 
         for place in dynamic.asking if dynamic is not None else ():
             by = Piece(path, place.function.number)
             if by in lives:
-                return f"{reason}; {place_of(program, by, place.at)} asks for a name that is not written out"
+                return f"{reason}; {at(by, place.at)} asks for a name that is not written out"
     return reason
