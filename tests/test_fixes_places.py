@@ -44,7 +44,7 @@ HERE = {
 
 
 def found(folder: Path, *options: str) -> set[str]:
-    result = detlint("check", "--isolated", "--no-cache", "--output-format", "json", *options, folder)
+    result = detlint("check", *(options or ("--isolated",)), "--no-cache", "--output-format", "json", folder)
     assert result.exit_code in (0, 1), result.stderr
     return {finding["code"] for finding in json.loads(result.stdout)}
 
@@ -166,3 +166,50 @@ def test_nothing_is_seeded_in_a_forward_that_nothing_calls(tmp_path: Path) -> No
     )
     fixed(tmp_path)
     assert "manual_seed" not in file.read_text()
+
+
+SWITCHED = (
+    "import torch\nfrom torch import nn\n\ntorch.manual_seed(0)\ntorch.use_deterministic_algorithms(True)\n"
+    + dedent(BODY)
+)
+PROJECT = "[project]\nname = 'p'\ndependencies = ['torch==2.3.0']\n"
+SETS = "NVTE_ALLOW_NONDETERMINISTIC_ALGO"
+LAUNCHES = {
+    "export": ("run.sh", f"# one\nexport {SETS}=0  # no\n\npython train.py\n", "export {}=:4096:8\n"),
+    "quotes": ("run.sh", f"  export A=1 {SETS}='0'\npython train.py\n", "  export {}=':4096:8'\n"),
+    "ENV": ("Dockerfile", f'FROM python\nENV {SETS}=0\nCMD ["python", "train.py"]\n', "ENV {}=:4096:8\n"),
+    "ENV with a space": ("Dockerfile", f"FROM python\nENV {SETS} 0\nCMD python train.py\n", "ENV {} :4096:8\n"),
+    "before the command": ("run.sh", f"{SETS}=0 python train.py\n", ""),
+    "nothing else": ("run.sh", "python train.py\n", ""),
+    "a line that goes on": ("run.sh", f"export A=1 \\\n  {SETS}=0\npython train.py\n", ""),
+}
+"""What starts a run -> the name of the file, what it has, the line that it gets, "" for none."""
+
+
+@pytest.mark.parametrize("name", LAUNCHES)
+def test_a_variable_is_set_where_a_launch_sets_others(tmp_path: Path, name: str) -> None:
+    launch, text, line = LAUNCHES[name]
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    (tmp_path / "train.py").write_text(SWITCHED)
+    (tmp_path / launch).write_text(text)
+    assert found(tmp_path, "--no-fix") == {"DET603"}
+    shown = detlint("check", "--no-cache", tmp_path).stdout
+    told = line.format("CUBLAS_WORKSPACE_CONFIG").strip()
+    assert (f"--fix can write `{told}` in {launch}" in shown) is bool(line)
+    assert detlint("check", "--no-cache", "--fix", tmp_path).exit_code == 0
+    after = (tmp_path / launch).read_text().splitlines(keepends=True)
+    number = next((i for i, each in enumerate(after) if SETS in each), -1) + 1
+    assert (after.pop(number) if line else "") == line.format("CUBLAS_WORKSPACE_CONFIG")
+    assert "".join(after) == text
+    assert ("os.environ" in (tmp_path / "train.py").read_text()) is not bool(line)
+    assert found(tmp_path, "--no-fix") == set()
+
+
+def test_only_the_files_that_were_named_get_a_variable(tmp_path: Path) -> None:
+    launch, text, _ = LAUNCHES["export"]
+    (tmp_path / "pyproject.toml").write_text(PROJECT)
+    (tmp_path / "train.py").write_text(SWITCHED)
+    (tmp_path / launch).write_text(text)
+    assert detlint("check", "--no-cache", "--fix", tmp_path / "train.py").exit_code == 0
+    assert (tmp_path / launch).read_text() == text
+    assert "os.environ.setdefault" in (tmp_path / "train.py").read_text()

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from detlint.catalog import Applicability, Catalog, Recipe
-from detlint.checks.finding import ANOTHER_RUN, PROCESS, Finding
+from detlint.checks.finding import ANOTHER_RUN, LAUNCH, PROCESS, Finding
 from detlint.config import Settings
 from detlint.fixes import seeding
 from detlint.fixes.file import File, span_of
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Placed
+from detlint.fixes.launch_file import LaunchFile
 from detlint.fixes.names import Names
 from detlint.fixes.place import applicability, runs_once
 from detlint.fixes.recipe import NoFix, Order, Parameters
@@ -97,6 +98,8 @@ class Planner:
             raise NoFix("what stands there must stay as it is")
 
     def _rewritten(self, finding: Finding, recipe: Recipe) -> Fix:
+        if (launched := self._exported(finding, recipe)) is not None:
+            return launched
         if finding.path not in self.may:
             raise NoFix("the file isn't among those that are checked")
         file = self.files[finding.path]
@@ -109,6 +112,23 @@ class Planner:
         if isinstance(file, File):
             kind = applicability(recipe, file.tree, finding.span)
         return Fix(finding, kind, message(recipe), {finding.path: change.edits}, {finding.path: change.imports})
+
+    def _exported(self, finding: Finding, recipe: Recipe) -> Fix | None:
+        """The fix where launch files set other variables: one more line in each. None where that can't be done in all of them."""
+        steps = [step for step in finding.steps if step.message == LAUNCH]
+        if not steps or not {step.path for step in steps} <= self.may:
+            return None
+        edits, words = dict[str, list[Edit]](), dict[str, None]()
+        for step in steps:
+            file = self.files[step.path]
+            try:
+                assert isinstance(file, LaunchFile)
+                edit = file.export(recipe.argument, str(recipe.value), step.span)
+            except NoFix:
+                return None
+            edits[step.path], words[edit.text.strip()] = [edit], None
+        files = ", ".join(os.path.basename(path) for path in edits)
+        return Fix(finding, recipe.applicability, f"Write `{'`, `'.join(words)}` in {files}", edits)
 
     def _parameters(self, finding: Finding) -> Parameters:
         """The signature of what a finding is about; what is known by its last name alone has that of one such API."""

@@ -208,7 +208,7 @@ def _written(fix: Recipe) -> str:
 def _template(text: str) -> str:
     """A template as people would write it: `<torchvision.transforms.CenterCrop>({size})` is `CenterCrop(size)`."""
     text = re.sub(r"\{(?:, |!)\w+=?\}", "", text.replace("{seed}", "n"))
-    return re.sub(r"\{(\w+)=?\}", r"\1", re.sub(r"<(?:\w*\.)*(\w+)>", r"\1", text))
+    return re.sub(r"\{(\w+)=?\}", r"\1", re.sub(r"<(?:(?!os\.)\w*\.)*([\w.]+)>", r"\1", text))
 
 
 def condition_text(condition: Condition) -> str:
