@@ -264,10 +264,16 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers, store.kept)
+        root, launchers = str(config.root.absolute()), store.catalog.launchers
+        self.documents = Documents(root, store.look.began, launchers, store.kept, self._given)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)
+
+    def _given(self, path: str) -> bytes | None:
+        """What stands for the content of a file; None for what it has."""
+        file = self.store.files.get(path)
+        return file.text if file is not None else None
 
     def add(self, path: StrPath, texts: Mapping[str, bytes] | None = None) -> None:
         """Make a file part of the program, if it is none yet.
