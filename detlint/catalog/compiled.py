@@ -12,6 +12,7 @@ import msgspec
 
 from detlint.catalog.entries import (
     HARDWARE,
+    Condition,
     Document,
     Entry,
     Factory,
@@ -23,6 +24,7 @@ from detlint.catalog.entries import (
     Signature,
 )
 
+_LEFT_OPEN = "DET107"
 Positions = dict[str, list[int]]
 """A name -> the positions of its entries, in file order."""
 
@@ -83,6 +85,7 @@ def put_together(documents: list[Document]) -> Compiled:
             if length >= lengths.get(name, 0):
                 signatures[name], lengths[name] = encoded, length
     entries = [entry for document in documents for entry in document.entries]
+    entries += _taking_seeds(entries)
     return Compiled(
         [rule for document in documents for rule in document.rules],
         [framework for document in documents for framework in document.frameworks],
@@ -95,6 +98,22 @@ def put_together(documents: list[Document]) -> Compiled:
         _encoded(signatures),
         _encoded(entries),
     )
+
+
+def _taking_seeds(entries: list[Entry]) -> list[Entry]:
+    """What takes a seed, of what is told where it gets none (DET107): one from the clock is no better (DET110)."""
+    found: dict[tuple[str, str], Entry] = {}
+    for entry in entries:
+        left_out = [name for name, asked in entry.when.items() if asked.given is False]
+        written = entry.fix.argument if entry.fix is not None else ""
+        seed = written if written in left_out else left_out[0] if len(left_out) == 1 else ""
+        if entry.rule != _LEFT_OPEN or entry.kind != "call" or not seed:
+            continue
+        for name in entry.names:
+            if "." in name:
+                given = {seed: Condition(given=True)}
+                found[name, seed] = Entry(names=(name,), when=given, seed=seed, versions=entry.versions)
+    return [*found.values()]
 
 
 def _tables(entries: list[Entry]) -> Tables:

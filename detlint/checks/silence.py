@@ -82,7 +82,7 @@ class Silence:
         self._reseeding = self._catalog.words_with("reseeds")
         self._settled: Memo[frozenset[str]] = Memo(users.db)
         """By script."""
-        self._picked = Picked(self._resolver, users.meanings, self.callers)
+        self._picked = Picked(self._resolver, users.meanings, self.callers, self._entries)
         self._asked = order.Asked(
             self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_in_turn
         )

@@ -6,9 +6,10 @@ gives is what one of its returns says, and what `model/elements.py` does of name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from detlint.catalog import Entry
 from detlint.facts.model import Site
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -164,6 +165,8 @@ class Picked(NamedTuple):
     resolver: Resolver
     meanings: Meanings
     callers: Callers
+    entries: Callable[[Module, int], Sequence[Entry]]
+    """What the catalog knows of a site."""
 
     def holds(self, module: Module, index: int) -> bool:
         """Whether a hash is cut down, or compared, to pick something by it: `hash(name) % 10`. What seeds is another matter."""
@@ -219,10 +222,18 @@ class Picked(NamedTuple):
                     return False
             elif taking[0] == op.CALL and use.place > 1:
                 name = catalog.canonical(meaning.name(function, taking[1]))
-                found = [catalog.entries[i] for i in catalog.calls.get(name, ())]
                 passes = name in _SAME_NUMBER and self._only_seeds(meaning, function, use.op)
-                if not passes and not any(entry.seeds or entry.seed for entry in found):
+                if not passes and not self._takes_seed(meaning, function, use.op, name):
                     return False
             else:
                 return False
         return bool(uses)
+
+    def _takes_seed(self, meaning: Meaning, function: Function, call: int, name: str) -> bool:
+        """Whether the catalog knows that what is called by a name, or as a method, takes a seed."""
+        catalog, module = self.resolver.catalog, meaning.module
+        found = [catalog.entries[i] for i in catalog.calls.get(name, ())]
+        if not name and function.called(call) in catalog.seeded_words:
+            here = (i for i, site in enumerate(module.sites) if site.span.place == function.spans[call])
+            found = [entry for i in here for entry in self.entries(module, i)]
+        return any(entry.seeds or entry.seed for entry in found)

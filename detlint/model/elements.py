@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.ir.records import ASYNC, GENERATOR
 from detlint.ir.uses import Op
 
 Elements = Literal["", "str", "int", "int?", "-"]
@@ -28,6 +29,7 @@ _LISTS_OF_NUMBERS: Final = frozenset({"range", "arange", "argsort", "randint", "
 _SAME_ITEMS: Final = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "chain", "tolist"})
 _TEXT_ATTRIBUTES: Final = frozenset({"name", "__name__", "stem", "suffix", "text"})
 _ARITHMETIC: Final = frozenset({"-", "*", "/", "//", "%", "**"})
+_OF_SETS: Final = frozenset({"|", "&", "-", "^"})
 _DEEPEST: Final = 8
 """So many names may stand for one another."""
 
@@ -165,3 +167,47 @@ def _last(function: Function, at: int) -> str:
     if operation[0] == op.LOAD:
         return function.text(operation[1])
     return function.strings[operation[2]] if operation[0] == op.ATTR else ""
+
+
+def given_back(function: Function) -> Elements | None:
+    """What is in the set that a function gives back; None where it may give something else."""
+    if function.is_class or function.decorators or function.header.kind & (ASYNC | GENERATOR):
+        return None
+    kinds = [_in_set(function, operation[1]) for _, operation in function.each(op.RETURN)]
+    return joined(kind for kind in kinds if kind is not None) if kinds and None not in kinds else None
+
+
+def _in_set(function: Function, at: int, depth: int = 0) -> Elements | None:
+    """What is in a set, by how it is made and grows in its function; None for what isn't surely one."""
+    if at < 0 or depth > _DEEPEST:
+        return None
+    operation = function.ops[at]
+    code = operation[0]
+    if code == op.SET:
+        return joined(element(function, item) for item in operation[1:])
+    if code == op.COLLECT:
+        return comprehended(function, at) if function.strings[operation[1]] == "set" else None
+    if code == op.CALL and function.is_builtin(operation[1], "set", "frozenset"):
+        given = function.call(at).positional
+        return items(function, given[0]) if given else "-"
+    if code == op.BINARY and function.strings[operation[1]] in _OF_SETS:
+        kinds = [_in_set(function, side, depth + 1) for side in operation[2:]]
+    elif code == op.LOAD and (stored := function.stored(at)):
+        kinds = [_in_set(function, value, depth + 1) for value in stored]
+        kinds += _put_into(function, operation[1]) if None not in kinds else ()
+    else:
+        return None
+    return joined(kind for kind in kinds if kind is not None) if None not in kinds else None
+
+
+def _put_into(function: Function, slot: int) -> list[Elements]:
+    """What is put into the set that a variable holds: `names.add(x)`, `names.update(xs)`."""
+    found = list[Elements]()
+    for call, _ in function.each(op.CALL):
+        base, of = function.called_on(call), _GROWS.get(function.called(call))
+        if of is not None and base >= 0 and function.ops[base][:2] == (op.LOAD, slot):
+            found += [of(function, given) for given in function.call(call).positional]
+    return found
+
+
+_GROWS: Final[dict[str, Callable[[Function, int], Elements]]] = {"add": element, "update": items}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from detlint.facts.model import Site, plain
 from detlint.ir import ops as op
@@ -14,6 +14,9 @@ from detlint.model.resolve import Resolver
 
 if TYPE_CHECKING:
     from detlint.model.uses import Use
+
+LOCALS: Final = ".<locals>"
+"""What Python puts between a function and what it defines."""
 
 
 def call_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
@@ -29,8 +32,11 @@ def point_of(resolver: Resolver, module: Module, site: Site) -> Place | None:
         return None
     place = (span.line, span.column, span.end_line, span.end_column)
     found = code.at(place, op.CALL) or code.at(place) or code.covering(*place[:2])
-    around = plain(module.function_of(site).name)
-    return Place(*found) if found is not None and named(found[0]).qualified == around else None
+    if found is None:
+        return None
+    # In facts, what a function defines goes by a name without them.
+    same = named(found[0]).qualified.replace(LOCALS, "") == plain(module.function_of(site).name)
+    return Place(*found) if same else None
 
 
 def call_at(resolver: Resolver, meanings: Meanings, module: Module, site: Site) -> tuple[Meaning, Place] | None:

@@ -8,7 +8,9 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.facts.model import OPERATED, Const, Either, Instance, Items, Member, Ref, Result, Value
+from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.model import elements
 from detlint.model.elements import LISTS_OF_TEXTS, Elements, element, items, joined, of_tuple
 
 SET: Final = "builtins.set"
@@ -85,3 +87,16 @@ def annotated(name: str, inner: str) -> str:
         return ""
     kind: Elements = "str" if inner in TEXT_TYPES else "int" if inner in NUMBER_TYPES else ""
     return SETS[kind].of
+
+
+def given_back(function: Function) -> Elements | None:
+    """What is in the set that a function gives, by what it is annotated with, else by all that it returns; None for what isn't surely
+    one."""
+    told, around = function.header.returns, function.parent
+    found = elements.given_back(function)
+    if found or told < 0 or around is None or function.decorators:
+        return found
+    operation = around.ops[told]
+    head, inner = operation[1:3] if operation[0] == op.ITEM else (told, told)
+    name = around.dotted(head).rpartition(".")[2]
+    return KINDS[annotated(name, around.dotted(inner).rpartition(".")[2])] if name in SET_TYPES else found

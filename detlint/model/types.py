@@ -107,6 +107,8 @@ class Types:
                 self._returned[of.name] = self._returned_by(of.name)
             return self._returned[of.name]
         called = self.of(of)
+        if isinstance(of, Member) and called and called == self._by_attribute(of.attr):
+            return called  # a method of an object that isn't known: `env.action_space(agent)`
         layer = self._resolver.kinds.layer(called)
         return self._given_by_layer(called, layer) if layer is not None else ""
 

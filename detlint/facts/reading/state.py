@@ -24,6 +24,7 @@ from detlint.facts.model import (
     Option,
     Param,
     Ref,
+    Result,
     Site,
     Span,
     Step,
@@ -297,7 +298,22 @@ class State:
         if type(value) is Member and type(value.base) is Instance and value.base.of.startswith(self.prefix):
             owner = self.classes.get(value.base.of.removeprefix(self.prefix))
             return sets.elements_of(owner.attributes.get(value.attr)) if owner is not None else None
-        return sets.elements_of(value) if value is not None else None
+        found = sets.elements_of(value) if value is not None else None
+        return found if found is not None or type(value) is not Result else self.given_back(value)
+
+    def given_back(self, value: Result) -> Elements | None:
+        """What is in the set that a function, or a method, of the file gives."""
+        of, owner = value.of, ""
+        if type(of) is Member:
+            made = of.base.of if type(of.base) is Result else None
+            owner = of.base.of if type(of.base) is Instance else made.name if type(made) is Ref else ""
+            owner = f"{owner}.{of.attr}" if owner.removeprefix(self.prefix) in self.classes else ""
+        elif type(of) is Ref:
+            owner = of.name
+        if not owner.startswith(self.prefix):
+            return None
+        functions = self.code.by_name.get(owner.removeprefix(self.prefix), ())
+        return sets.given_back(functions[0]) if len(functions) == 1 else None
 
     def deeper(self, value: Value | None, attr: str) -> Value | None:
         """An item of a value that isn't deep already."""
