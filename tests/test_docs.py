@@ -183,3 +183,10 @@ def names(rule: Rule) -> list[str]:
     """All APIs that the catalog has under a rule."""
     entries = [entry for entry in load().entries if entry.rule == rule.code]
     return [name for entry in entries for name in (*entry.names, *entry.registry, *entry.copies)]
+
+
+def test_how_it_works_stays_short_and_knows_all_rooms() -> None:
+    text = (DOCS / "how-it-works.md").read_text("utf-8")
+    assert len(text.split()) < 2_000
+    rooms = {path.parent.name for path in (REPOSITORY / "detlint").glob("*/__init__.py")}
+    assert {room for room in rooms if f"detlint/{room}/" not in text} == set()

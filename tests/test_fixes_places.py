@@ -213,3 +213,16 @@ def test_only_the_files_that_were_named_get_a_variable(tmp_path: Path) -> None:
     assert detlint("check", "--no-cache", "--fix", tmp_path / "train.py").exit_code == 0
     assert (tmp_path / launch).read_text() == text
     assert "os.environ.setdefault" in (tmp_path / "train.py").read_text()
+
+
+def test_a_stream_that_several_runs_forget_is_seeded_beside_the_other(tmp_path: Path) -> None:
+    (tmp_path / "common.py").write_text(
+        "import random\n\nimport torch\n\n\ndef fix(seed):\n    torch.manual_seed(seed)\n\n\n"
+        "def work():\n    fix(3)\n    print(torch.rand(3), random.random())\n"
+    )
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text("import common\n\nif __name__ == '__main__':\n    common.work()\n")
+    assert found(tmp_path) == {"DET113"}
+    assert detlint("check", "--isolated", "--no-cache", "--fix", tmp_path).exit_code == 0
+    seeded = "    torch.manual_seed(seed)\n    random.seed(seed)\n"
+    assert seeded in (tmp_path / "common.py").read_text()

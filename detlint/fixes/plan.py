@@ -141,7 +141,8 @@ class Planner:
         fix = Fix(finding, recipe.applicability, message(recipe))
         starts = [i for i, step in enumerate(finding.steps) if step.message == PROCESS]
         start, *way = finding.steps[starts[-1] if starts else 0 :]
-        step = finding.steps[-1] if finding.code == "DET113" else start
+        own = [step for step in finding.steps if step.message != ANOTHER_RUN]
+        step = own[-1] if finding.code == "DET113" else start  # the seeding of another stream, or where the run starts
         if (lazy := self._lazily(finding, recipe, step.path)) is not None:
             return lazy
         if finding.code == "DET113":

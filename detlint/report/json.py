@@ -20,7 +20,7 @@ def lines(view: View) -> Iterator[str]:
     Each has `code`, `name`, `message`, `filename`, `location`, `end_location` (1-based rows and columns, in
     characters), `fix` (null, or `applicability`, `message`, `edits`, which have a `cell` of their own, and name another
     file than the finding's where they are made in one), `cell` (null, or the number of a notebook's cell, in which the
-    rows are counted), `url` (of the rule's page, where `docs-url` is set); and of our own
+    rows are counted), `url` (of the rule's page: see `docs-url`); and of our own
     `severity`, `family`, `target` (a list), `path` (the way from the entry point), `others` (the places of "(and 3 more)") and
     `remedy`.
     """

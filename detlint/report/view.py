@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from detlint.catalog import Catalog
 from detlint.checks.finding import Finding, Report
@@ -18,6 +18,10 @@ from detlint.report.place import Position, Sources, shown
 if TYPE_CHECKING:
     from detlint.checks.identity import Identities
     from detlint.fixes.plan import Fix, Planner
+
+
+PAGES: Final = Path(__file__).parents[1] / "pages" / "rules"
+"""The rules' pages, which wheels have (`hatch_build.py`)."""
 
 
 class Replacement(NamedTuple):
@@ -147,10 +151,12 @@ class View:
         return shown(path, str(self.config.root.absolute()))
 
     def rule_url(self, code: str) -> str | None:
-        """The address of a rule's page, as `docs-url` has it; None where that isn't set."""
+        """The address of a rule's page, as `docs-url` has it; else that of the installed page, None where there is none: in a source
+        tree, and for a rule of one's own."""
         base = self.config.settings.docs_url
         if not base:
-            return None
+            page = PAGES / f"{code}.html"
+            return page.as_uri() if page.is_file() else None
         if "://" not in base:
             base = (self.config.root / base).absolute().as_uri()
         return f"{base.rstrip('/')}/rules/{code}.html"
