@@ -110,6 +110,12 @@ def followed(db: Database, start: str) -> list[Followed]:
     return _known(db).program.follow(start)
 
 
+@query(sorts=True)
+def said(db: Database, start: str) -> list[Finding]:
+    """What the runs that start in a file say: a small part of what following them gave, and all that a report asks for."""
+    return [finding for run in followed(db, start) for finding in run.findings]
+
+
 @query
 def imported(db: Database, path: str) -> Top | None:
     """What importing a file does; None for one that can't be read."""

@@ -18,7 +18,7 @@ import xxhash
 
 from detlint import catalog as catalogs
 from detlint import counters
-from detlint.answers import Followed, Judged, Known, followed, imported, judged, passing_at, strays, ways_at
+from detlint.answers import Followed, Judged, Known, followed, imported, judged, passing_at, said, strays, ways_at
 from detlint.cache import Cache
 from detlint.catalog import Catalog
 from detlint.changes import Changes, begins, is_script, put_on_path
@@ -263,10 +263,16 @@ class Run:
         """The files in which runs start that were followed anew."""
         self.followed = False
         """Whether the engine has followed runs, rather than judged modules."""
-        self.documents = Documents(str(config.root.absolute()), store.look.began, store.catalog.launchers, store.kept)
+        root, launchers = str(config.root.absolute()), store.catalog.launchers
+        self.documents = Documents(root, store.look.began, launchers, store.kept, self._given)
         self.declared = sorted({*config.settings.entry_points, *(scripts(config.root) if config.project else ())})
         """The entry points that the configuration and the project's metadata name."""
         self.packaged = is_packaged(config.root)
+
+    def _given(self, path: str) -> bytes | None:
+        """What stands for the content of a file; None for what it has."""
+        file = self.store.files.get(path)
+        return file.text if file is not None else None
 
     def add(self, path: StrPath, texts: Mapping[str, bytes] | None = None) -> None:
         """Make a file part of the program, if it is none yet.
@@ -385,11 +391,11 @@ class Run:
         report.keys = {path: (files[path].key, files[path].module, files[path].package) for path in told & files.keys()}
         return report
 
-    def _said(self, paths: set[str]) -> tuple[dict[str, list[Followed]], dict[str, Judged]]:
-        """What runs that reach some files gave, and judging these. Runs that reach none of them say nothing of them."""
+    def _said(self, paths: set[str]) -> tuple[dict[str, list[Finding]], dict[str, list[Finding]]]:
+        """What runs that reach some files say, and what judging these gave. Runs that reach none of them say nothing of them."""
         known, starts = self.known, self._starting & self._reaching(paths)
         there = [path for path in paths if self.store.files[path].head is not None]
-        return {start: followed(known, start) for start in starts}, {path: judged(known, path) for path in there}
+        return {start: said(known, start) for start in starts}, {path: judged(known, path).findings for path in there}
 
     def waits(self) -> bool:
         """Whether runs have to be followed before the files to report on can be judged."""
@@ -570,7 +576,7 @@ class Run:
     def _state_all(self) -> None:
         """Say what tells the program as a whole from other states of it."""
         followable.set(self.known, tuple(sorted(self._starts())))
-        linked.set(self.known, digest_of((self.links.imports, sorted(self._starting))))
+        linked.set(self.known, digest_of((sorted(self.links.imports.items()), sorted(self._starting))))
         # Of what the gate keeps out, only its facts say how a run may start in it.
         rows = sorted((path, begins(file) if file.head else file.key) for path, file in self.store.files.items())
         listed.set(self.known, digest_of(rows))

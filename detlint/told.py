@@ -6,21 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
-from detlint.answers import Followed, Judged
 from detlint.checks.finding import ANOTHER_RUN, ORDER, Finding
 
 
-def found(runs: Mapping[str, Sequence[Followed]], judged: Mapping[str, Judged]) -> Iterator[Finding]:
+def found(runs: Mapping[str, Sequence[Finding]], own: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
     """What is known of a program, file by file.
 
     Args:
-        runs: those that reach something that is reported on, by the file in which they start.
-        judged: the files that are reported on.
+        runs: what those say that reach something that is reported on, by the file in which they start.
+        own: what judging the files gave that are reported on.
     """
-    own = {path: one.findings for path, one in judged.items() if one.findings}
     for path in sorted(runs.keys() | own.keys()):
-        for followed in runs.get(path, ()):
-            yield from followed.findings
+        yield from runs.get(path, ())
         yield from own.get(path, ())
 
 

@@ -60,8 +60,10 @@ def library(folder: Path) -> None:
 PROJECTS: Final[dict[str, Callable[[Path], None]]] = {"small": small, "library": library, "large": large_project.write}
 
 
-def done(folder: Path, jobs: int = 1, hash_seed: str = "1") -> dict[str, int]:
-    """The work of checking a folder, in a process of its own: what others have done in it would be spared."""
+def done(
+    folder: Path, jobs: int = 1, hash_seed: str = "1", cache: Path | None = None, file: str = ""
+) -> dict[str, int]:
+    """The work of checking a folder, or a file of it, in a process of its own: what others have done in it would be spared."""
     command = [
         sys.executable,
         "-m",
@@ -69,12 +71,12 @@ def done(folder: Path, jobs: int = 1, hash_seed: str = "1") -> dict[str, int]:
         "check",
         "-vv",
         "--isolated",
-        "--no-cache",
         "--exit-zero",
         "--statistics",
+        *(["--no-cache"] if cache is None else ["--cache-dir", str(cache)]),
     ]
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONHASHSEED": hash_seed}
-    arguments = [*command, "--jobs", str(jobs), str(folder)]
+    arguments = [*command, "--jobs", str(jobs), str(folder / file)]
     result = subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, check=True)
     rows = re.findall(r"^([a-zA-Z ]+?) +([\d,]+)$", result.stderr, re.M)
     return {name: int(number.replace(",", "")) for name, number in rows}
@@ -100,6 +102,18 @@ def test_processes_share_the_work_of_runs(tmp_path: Path) -> None:
     large_project.write(tmp_path / "project")
     found, numbers = done(tmp_path / "project", jobs=2, hash_seed="2"), expected("large")
     assert {name: found[name] for name in RUNS} == {name: numbers[name] for name in RUNS}
+
+
+def test_a_process_takes_what_another_one_has_found_out(tmp_path: Path) -> None:
+    project, cache = tmp_path / "project", tmp_path / "cache"
+    large_project.write(project)
+    (project / "pyproject.toml").write_text("[tool.detlint]\n")
+    assert done(project, hash_seed="1", cache=cache)["queries run"] > 100
+    for seed in ("2", "3"):
+        assert done(project, hash_seed=seed, cache=cache)["queries run"] == 0
+    file = next(iter(sorted(project.rglob("*.py")))).relative_to(project)
+    done(project, hash_seed="4", cache=cache, file=str(file))  # which runs are asked for is another question
+    assert done(project, hash_seed="5", cache=cache, file=str(file))["queries run"] == 0
 
 
 @pytest.mark.parametrize("room", ["facts", "program", "checks", "fixes"])

@@ -10,12 +10,14 @@ from typing import Final
 
 from detlint.catalog import HARDWARE, Condition
 from detlint.checks.alone import launching
+from detlint.checks.finding import LAUNCH, Step
 from detlint.checks.match import Matcher
 from detlint.config import Settings
 from detlint.domains.hardware import DEVICES, target_of
 from detlint.facts.model import Const, Member, Param, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Code
+from detlint.ir.launch_texts import is_launch
 from detlint.model.arguments import received
 from detlint.model.documents import Documents, Said
 from detlint.model.launches import Launch
@@ -111,6 +113,20 @@ class Documented:
             for text in texts:
                 found.add(next((bool(one.sets[switch]) for one in entries if _holds(one.when["value"], text)), None))
         return found.pop() if len(found) == 1 else None
+
+    def beside(self, reach: Reach) -> list[Step]:
+        """Where the launch files of a run's script set switches, the last place in each; nothing where one of them sets none."""
+        said, found = self._documents.around(reach.entry.module.path), dict[str, Step]()
+        if said.unsure or not said.launches:
+            return []
+        for launch in said.launches:
+            module = self._matcher.resolver.module(launch.source)
+            sites = module.sites if module is not None and is_launch(launch.source) else ()
+            lines = [s.span for s in sites if s.kind == "environment" and s.span.line < launch.line]
+            if not lines:
+                return []
+            found.setdefault(launch.source, Step(launch.source, lines[-1], LAUNCH))
+        return [*found.values()]
 
     def sets_hash_seed(self, script: str) -> bool:
         """Whether all that starts a script has Python hash texts the same each time."""

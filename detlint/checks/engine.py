@@ -203,7 +203,7 @@ class Engine:
             self.catalog,
             self._is_elsewhere,
             self.verdicts.is_idle,
-            self.documented.switched,
+            self.documented,
             self.verdicts.silence.placed.is_on_host,
         )
         found += self.ranks.findings(reach) if ranks.CODE in self.on else ()

@@ -14,6 +14,8 @@ ANOTHER_RUN: Final = "another run starts here"
 """What a step says that stands for one more entry point with the same finding."""
 PROCESS: Final = "a process starts here"
 """What a step says with which a new process begins, whose streams are its own."""
+LAUNCH: Final = "a launch sets variables here"
+"""What a step says that stands for a launch file which sets switches, and not this one."""
 Severity = Literal["error", "warning", "note"]
 ORDER: Final[dict[str, int]] = {"note": 0, "warning": 1, "error": 2}
 Certainty = Literal["certain", "likely", "possible"]

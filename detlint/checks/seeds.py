@@ -219,7 +219,7 @@ class SeedRules:
         found = chain(
             self._unseeded(reach, reach.unseeded),
             self._unlikely(reach),
-            self.entropy(reach.seedings, _path(reach, ())),
+            self.entropy(reach.seedings, way_of(reach, ())),
             self._optional(reach),
             self._late(reach),
         )
@@ -275,7 +275,7 @@ class SeedRules:
             rule = self.catalog.rules["DET113" if others else code]
             api = written(draws.first)
             more = f" (and {count - 1} more)" if count > 1 else ""
-            steps = [*_path(reach, draws.path)]
+            steps = [*way_of(reach, draws.path)]
             if draws.process is not None:
                 length, begins = draws.process
                 steps.insert(length + 1, Step(begins.module.path, begins.span, PROCESS))
@@ -344,7 +344,7 @@ class SeedRules:
                 f"the seed is optional, and without it {_listed(streams)} stay{'s' * (len(streams) == 1)} unseeded"
             )
             at = group[0][1].place
-            steps = [*_path(reach, ())]
+            steps = [*way_of(reach, ())]
             if cause != _spot(at):
                 steps.append(Step(at.module.path, _span(at), "seeds only where one is given"))
             found = self._finding("DET111", cause, message, "", tuple(steps))
@@ -363,7 +363,7 @@ class SeedRules:
             step = Step(first.module.path, _span(first), f"`{written(first)}` has drawn before")
             them = "it" if len(group) == 1 else "them"
             message = f"seeds {_listed([stream for stream, _ in group])} after the run has drawn from {them}"
-            yield self._finding("DET112", _spot(place), message, "", (*_path(reach, ()), step))
+            yield self._finding("DET112", _spot(place), message, "", (*way_of(reach, ()), step))
 
     def _finding(
         self, code: str, spot: Spot, message: str, remedy: str, steps: tuple[Step, ...], sure: bool = True
@@ -446,7 +446,7 @@ def _written(target: Value | None, module: Module) -> str:
     return plain(name.removeprefix(module.facts.module + ".").removeprefix("?.")) or "(...)"
 
 
-def _path(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:
+def way_of(reach: Reach, path: tuple[Place, ...]) -> tuple[Step, ...]:
     """The way from the entry point to a place, call by call."""
     entry = reach.entry
     start = Step(entry.module.path, entry.span, f"the run starts here ({entry.kind})")

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
-from detlint.catalog import HARDWARE, Catalog, Recipe, Rule, Switch
+from detlint.catalog import HARDWARE, Applicability, Catalog, Recipe, Rule, Switch
 from detlint.checks.backward import Backward
-from detlint.checks.finding import Finding, Severity, Step
+from detlint.checks.finding import PROCESS, Finding, Severity, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import fulfilled, implied, implied_alone
+from detlint.checks.seeds import way_of
 from detlint.checks.tests import stands_in_test
 from detlint.domains.hardware import DEVICES, target_of
-from detlint.facts.model import Const, Span, branches, options, sites, surely_after
+from detlint.facts.model import Const, Span, branches, options, plain, sites, surely_after
 from detlint.marks import Brief
 from detlint.model.module import Module
 from detlint.program.calls import STARTS_COMMUNICATION
@@ -43,8 +44,16 @@ Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
 OnHost = Callable[[Module, int], bool]
 """Whether a call computes on the CPU, as somebody has asked for."""
-Launched = Callable[[Reach, str], bool | None]
-"""What the launches of a run make of a switch; None where they say nothing of it."""
+
+
+class Launched(Protocol):
+    """Asks the launches of a run."""
+
+    def switched(self, reach: Reach, switch: str) -> bool | None:
+        """What they make of a switch; None where they say nothing of it."""
+
+    def beside(self, reach: Reach) -> list[Step]:
+        """Where their files set switches."""
 
 
 def findings(
@@ -81,7 +90,9 @@ def _workspace(
     _, setting = reach.switches.get("cublas-workspace", (None, None))
     if TORCH not in reach.switches:
         setting = setting or reach.offered.get("cublas-workspace")  # perhaps by the same option
-    if setting is None and launched(reach, "cublas-workspace") is not None:  # a wrong one is told where it is set
+    if (
+        setting is None and launched.switched(reach, "cublas-workspace") is not None
+    ):  # a wrong one is told where it is set
         return
     if setting is None:
         # The last release of a series is written 1.8.9999 (see `detlint.versions`).
@@ -96,10 +107,12 @@ def _workspace(
             message,
             rule.remedy,
             ("cuda",),
-            fix=Recipe("insert-before", text=f"<{WORKSPACE.replace('(', '>(', 1)}", applicability="safe"),
+            steps=tuple(launched.beside(reach)),
+            fix=_variable("CUBLAS_WORKSPACE_CONFIG", ":4096:8", "safe"),
         )
         return
-    for earlier in reach.places[: reach.places.index(setting)]:
+    before = reach.places[: reach.places.index(setting)] if setting in reach.places else ()
+    for earlier in before:
         if any("starts-cuda" in match.entry.contexts for match in matcher.matches(earlier.module, earlier.site)):
             step = Step(earlier.module.path, earlier.module.sites[earlier.site].span, "CUDA is in use from here")
             message = "CUBLAS_WORKSPACE_CONFIG is set after CUDA work has begun, and is read only once"
@@ -140,7 +153,7 @@ def _determinism_off(
     if by_finding or (open_ and switch.assumed):
         usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, backward))
-    if not active or reach.switches.get(switch.name, (launched(reach, switch.name), None))[0]:
+    if not active or reach.switches.get(switch.name, (launched.switched(reach, switch.name), None))[0]:
         return
     finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)} if by_finding else ()
     if by_finding and all(on_host(found.module, found.site) for found in finding):
@@ -150,11 +163,16 @@ def _determinism_off(
     answered = _answered(reach, matcher, backward, idle, frozenset(active), training)
     optional = reach.offered.get(switch.name)
     switches = "switches determinism on only where it is asked to" if optional else "never switches determinism on"
-    message = f"this run trains on {' and '.join(active)} and {switches}{answered}"
-    steps = [
-        Step(module.path, reach.entry.span, f"the run starts here ({reach.entry.kind})"),
-        Step(place.module.path, place.module.sites[place.site].span, "trains here"),
-    ]
+    starter = reach.starter
+    if starter is not None and starter.trains and not starter.switches.keys() & {switch.name, switch.partly}:
+        return  # told of what starts it, and of this once that is repaired
+    calls, begins, runs = reach.process or ((), None, "")
+    who = f"the process that runs `{plain(runs)}`" if runs else "this run"
+    message = f"{who} trains on {' and '.join(active)} and {switches}{answered}"
+    steps = [*way_of(reach, calls)]
+    if begins is not None:
+        steps.append(Step(begins.module.path, begins.span, PROCESS))
+    steps.append(Step(place.module.path, place.module.sites[place.site].span, "trains here"))
     if optional:
         steps.append(Step(optional.module.path, optional.module.sites[optional.site].span, "off by default"))
     rule = catalog.rules[switch.rule]
@@ -168,7 +186,7 @@ def _determinism_off(
         switch.remedy or rule.remedy,
         tuple(active),
         tuple(steps),
-        fix=_switching(switch, reach, active, matcher.versions(reach.entry.module)),
+        fix=_switching(switch, reach, active, matcher.versions(reach.entry.module), launched),
         api=match.name,
     )
 
@@ -181,13 +199,16 @@ def _stands_at(reach: Reach, training: Place) -> Span:
     return site.span if own else reach.entry.span
 
 
-def _switching(switch: Switch, reach: Reach, active: Sequence[str], versions: Mapping[str, str]) -> Recipe | None:
+def _switching(
+    switch: Switch, reach: Reach, active: Sequence[str], versions: Mapping[str, str], launched: Launched
+) -> Recipe | None:
     """How a run is switched at its start; None where no statement does it for the versions in use."""
     statements = next((text for asked, text in switch.calls.items() if fulfilled(asked, versions)), "")
     if not statements:
         return None
     checks = "torch" not in versions or fulfilled(WORKSPACE_VERSIONS, versions)
-    if checks and switch.name == TORCH and "cuda" in active and "cublas-workspace" not in reach.switches:
+    given = "cublas-workspace" in reach.switches or launched.switched(reach, "cublas-workspace")
+    if checks and switch.name == TORCH and "cuda" in active and not given:
         statements = f"{WORKSPACE}\n{statements}"
     return Recipe("start-run", text=statements, applicability="unsafe")
 
@@ -294,7 +315,7 @@ def _communication(
     ):
         return
     here = next((one for one in started if not elsewhere(reach, one[0])), None)
-    if here is None or launched(reach, "hccl-deterministic") is not None:
+    if here is None or launched.switched(reach, "hccl-deterministic") is not None:
         return
     place, match = here
     # Whoever writes the variable in time has decided, whatever the value; a wrong one is a finding of its own.
@@ -308,9 +329,20 @@ def _communication(
     if written is not None:
         message += "; here it is set after, and is read no more"
     span = place.module.sites[place.site].span
-    fix = Recipe("insert-before", text='<os.environ.setdefault>("HCCL_DETERMINISTIC", "true")', applicability="safe")
+    fix = _variable("HCCL_DETERMINISTIC", "true", "safe")
     severity = _severity(backward, rule, place.module, idle=reach.alone)
-    yield Finding(place.module.path, span, rule.code, rule.name, severity, message, rule.remedy, ("ascend",), fix=fix)
+    yield Finding(
+        place.module.path,
+        span,
+        rule.code,
+        rule.name,
+        severity,
+        message,
+        rule.remedy,
+        ("ascend",),
+        tuple(launched.beside(reach)),
+        fix=fix,
+    )
 
 
 def _by_nccl(
@@ -324,14 +356,20 @@ def _by_nccl(
         return
     place, match = started[0]
     rule, site = catalog.rules["DET605"], place.module.sites[place.site]
-    if launched(reach, NCCL) is not None or _is_set(reach, NCCL, place):
+    if launched.switched(reach, NCCL) is not None or _is_set(reach, NCCL, place):
         return
     message = f"`{match.name}` starts NCCL, which picks its algorithm, and with it the order of sums, by the machine"
-    fix = Recipe("insert-before", text='<os.environ.setdefault>("NCCL_ALGO", "Ring")', applicability="unsafe")
+    fix = _variable("NCCL_ALGO", "Ring", "unsafe")
     yield Finding(
         place.module.path, site.span, rule.code, rule.name, _severity(backward, rule, place.module, idle=reach.alone), message,
-        "Set NCCL_ALGO to `Ring` before the process group is created.", ("cuda",), fix=fix,
+        "Set NCCL_ALGO to `Ring` before the process group is created.", ("cuda",), tuple(launched.beside(reach)), fix=fix,
     )  # fmt: skip
+
+
+def _variable(name: str, value: str, applicability: Applicability) -> Recipe:
+    """How a variable of the environment is set: where launches set others, else in the code."""
+    text = f'<os.environ.setdefault>("{name}", "{value}")'
+    return Recipe("insert-before", argument=name, value=value, text=text, applicability=applicability)
 
 
 def _is_set(reach: Reach, switch: str, place: Place) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from detlint.catalog import HARDWARE
 from detlint.effects.calling import Calling
 from detlint.effects.run import Run
 from detlint.effects.state import IN_WORKERS, State
@@ -276,7 +277,9 @@ class Handed(Calling):
         """
         if self.is_probed():
             return
-        for module, function, _ in self.flow.callees(value):
+        for module, function, owner in self.flow.callees(value):
+            if function.name.endswith(".__call__"):
+                self.shelved.add(owner)  # its object is called there, not here
             given = self.arguments(self.frame, arguments, value, module, function)
             deciding = {k: v.value for k, v in given.items() if self.decides(module, function, k, v)}
             key = (function.name, how, pool, repr(deciding))
@@ -287,7 +290,10 @@ class Handed(Calling):
             run = self.pools.get(pool) or self.process(how, place)
             run.path, run.frame = (*self.path, place), self.frame
             first = next(sites(module.steps(function)), None)
-            run.process_of = (len(run.path), Spot(module, module.sites[first].span)) if first is not None else None
+            run.result.starter = self.result
+            if first is not None:
+                begins = Spot(module, module.sites[first].span)
+                run.process_of, run.result.process = (len(run.path), begins), (run.path, begins, function.name)
             run.call(module, function, "", None, given)
             if pool >= 0:
                 self.pools[pool] = run
@@ -296,10 +302,18 @@ class Handed(Calling):
             self.recorder.leave()
 
     def process(self, how: str, place: Place) -> Run:
-        """A process as it begins: a copy of this one, but that module random has seeded itself anew, a peer, or a new one."""
+        """A process as it begins: a copy of this one, but that module random has seeded itself anew, a peer, or a new one, which only has
+        its environment."""
         state = State(switches=dict(self.state.switches))
         run = self.beside(state, (*self.path, place))
         run.started = self.started
+        run.result.switches, run.result.offered = dict(self.result.switches), dict(self.result.offered)
+        if how in ("spawn", "forkserver"):
+            gone = {name for name, (_, at) in self.result.switches.items() if not _in_environment(at)} - {HARDWARE}
+            gone |= {name for name, at in self.result.offered.items() if not _in_environment(at)}
+            for switches in (state.switches, run.result.switches, run.result.offered):
+                for name in gone:
+                    switches.pop(name, None)
         if how in ("fork", "peer"):
             before = self.joined if how == "peer" and self.joined is not None else self.state
             anew = "python" if how == "fork" else ""
@@ -313,3 +327,8 @@ class Handed(Calling):
         if not how:
             run.perhaps = self.state.streams.keys() - {"python"}
         return run
+
+
+def _in_environment(place: Place) -> bool:
+    """Whether a switch is set by a variable of the environment, which processes hand on."""
+    return place.module.sites[place.site].kind == "environment"

@@ -112,6 +112,9 @@ class Expression(Record, frozen=True, tag=10):
     text: str
     names: dict[str, Value | None] = {}
 
+    def __hash__(self) -> int:
+        return hash((self.text, *sorted(self.names)))  # the table itself has none
+
 
 Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
 

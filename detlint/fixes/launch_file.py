@@ -7,9 +7,11 @@ from collections.abc import Collection, Set
 from functools import cached_property
 
 from detlint.catalog import Catalog
+from detlint.facts.model import Span
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.recipe import Change, NoFix, Order
 from detlint.fixes.text import Edit, Text, of_yaml
+from detlint.ir.launch_texts import kind_of
 from detlint.model.commands import Given
 from detlint.model.launch_facts import Said, directives, said, span_of
 
@@ -33,8 +35,8 @@ class LaunchFile(Fixable):
         super().__init__(path, of_yaml(data))
         self._data = data
         self._catalog = catalog
-        self._meant: dict[Edit, tuple[tuple[str, str], tuple[str, str] | None]] = {}
-        """What edits do to variables: name and value before and after."""
+        self._meant: dict[Edit, tuple[tuple[str, str] | None, tuple[str, str] | None]] = {}
+        """What edits do to variables: name and value before and after, None for none."""
 
     @cached_property
     def _said(self) -> Said:
@@ -57,11 +59,45 @@ class LaunchFile(Fixable):
             self._meant[edit] = (one.name, one.value), (one.name, value)
         return Change([edit])
 
+    def export(self, name: str, value: str, beside: Span) -> Edit:
+        """One more variable, on a line of its own behind one that sets another, and written like that.
+
+        Args:
+            beside: where that one is set.
+
+        Raises:
+            NoFix: the line does something else too.
+        """
+        found = [one for one in self._said.given if span_of(one) == beside and one.place[2]]
+        if not found or found[0].line != found[0].place[0]:
+            raise NoFix("its value stands elsewhere")
+        one, number = found[0], found[0].line
+        line, (_, column, length) = self.text.line(number), found[0].place
+        written = self.text.text[self.text.offset(number, one.column) : self.text.offset(number, column + length)]
+        margin, start = line[: len(line) - len(line.lstrip())], line.partition(written)[0].lstrip()
+        rest = line.partition(written)[2]
+        plain = not start and kind_of(os.path.basename(self.path)) == "variables"
+        start = "" if plain else next((known for known in _STARTS if start.startswith(known)), "")
+        if self.text.continues(number) or not (start or plain):
+            raise NoFix("its line does something else, too")
+        if rest.partition("#")[0].strip() or not written.startswith(one.name):
+            raise NoFix("its line does something else, too")
+        sign = written[len(one.name) :][:1]
+        quoted = written[len(one.name) + 1 :].strip()
+        quote = quoted[0] if quoted[:1] in ("'", '"') and quoted[-1:] == quoted[0] else ""
+        end = self.text.end(number)
+        new = f"{margin}{start}{name}{sign}{quote}{value}{quote}"
+        at = self.text.offset(number, 0) + len(line)
+        edit = Edit(at, at, new + end if end else self.text.newline + new)
+        self._meant[edit] = None, (name, value)
+        return edit
+
     def edited(self, edits: Collection[Edit]) -> bytes:
         data = self.text.edited(edits)
         wanted = [(one.name, one.value) for one in self._said.given]
         for before, after in (self._meant[edit] for edit in edits if edit in self._meant):
-            wanted[wanted.index(before) : wanted.index(before) + 1] = [after] if after is not None else []
+            at = wanted.index(before) if before is not None else len(wanted)
+            wanted[at : at + 1] = [after] if after is not None else []
         now = {(one.name, one.value) for one in _of(self.path, data, self._catalog).given}
         plain = all(edit in self._meant for edit in edits)
         if now != {*wanted} if plain else not now >= {*wanted}:

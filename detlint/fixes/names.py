@@ -25,7 +25,7 @@ class Names:
         """Dotted name -> the local names for it, and the lines from which they are known."""
         self._taken: set[str] = set()
         """What is bound anywhere in the file, but not by an import of the top level."""
-        imports = [*_imports(tree.body)]
+        imports = [*top_imports(tree.body)]
         for node in imports:
             self._read(node)
         known = {id(node) for node in imports}
@@ -110,13 +110,13 @@ class Names:
         return ""
 
 
-def _imports(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+def top_imports(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
     """The imports that run whenever the module does: those in `try` count, those under a condition don't."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
         elif isinstance(node, ast.Try):
-            yield from _imports(node.body)
+            yield from top_imports(node.body)
 
 
 _BINDS: Final = frozenset({

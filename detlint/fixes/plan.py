@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from detlint.catalog import Applicability, Catalog, Recipe
-from detlint.checks.finding import ANOTHER_RUN, PROCESS, Finding
+from detlint.checks.finding import ANOTHER_RUN, LAUNCH, PROCESS, Finding
 from detlint.config import Settings
 from detlint.fixes import seeding
-from detlint.fixes.file import File
+from detlint.fixes.file import File, span_of
 from detlint.fixes.files import Files
 from detlint.fixes.fixable import Placed
-from detlint.fixes.place import applicability
+from detlint.fixes.launch_file import LaunchFile
+from detlint.fixes.names import Names
+from detlint.fixes.place import applicability, runs_once
 from detlint.fixes.recipe import NoFix, Order, Parameters
 from detlint.fixes.text import Edit
 from detlint.report.apis import fix_text
@@ -96,6 +98,8 @@ class Planner:
             raise NoFix("what stands there must stay as it is")
 
     def _rewritten(self, finding: Finding, recipe: Recipe) -> Fix:
+        if (launched := self._exported(finding, recipe)) is not None:
+            return launched
         if finding.path not in self.may:
             raise NoFix("the file isn't among those that are checked")
         file = self.files[finding.path]
@@ -109,6 +113,23 @@ class Planner:
             kind = applicability(recipe, file.tree, finding.span)
         return Fix(finding, kind, message(recipe), {finding.path: change.edits}, {finding.path: change.imports})
 
+    def _exported(self, finding: Finding, recipe: Recipe) -> Fix | None:
+        """The fix where launch files set other variables: one more line in each. None where that can't be done in all of them."""
+        steps = [step for step in finding.steps if step.message == LAUNCH]
+        if not steps or not {step.path for step in steps} <= self.may:
+            return None
+        edits, words = dict[str, list[Edit]](), dict[str, None]()
+        for step in steps:
+            file = self.files[step.path]
+            try:
+                assert isinstance(file, LaunchFile)
+                edit = file.export(recipe.argument, str(recipe.value), step.span)
+            except NoFix:
+                return None
+            edits[step.path], words[edit.text.strip()] = [edit], None
+        files = ", ".join(os.path.basename(path) for path in edits)
+        return Fix(finding, recipe.applicability, f"Write `{'`, `'.join(words)}` in {files}", edits)
+
     def _parameters(self, finding: Finding) -> Parameters:
         """The signature of what a finding is about; what is known by its last name alone has that of one such API."""
         catalog, api = self.catalog, finding.api
@@ -118,12 +139,14 @@ class Planner:
 
     def _seeded(self, finding: Finding, recipe: Recipe) -> Fix:
         fix = Fix(finding, recipe.applicability, message(recipe))
-        if finding.code == "DET113":
-            step = finding.steps[-1]
-            self._seat(fix, recipe, step.path, seeding.beside(self._file(step.path), step.span))
-            return fix
         starts = [i for i, step in enumerate(finding.steps) if step.message == PROCESS]
         start, *way = finding.steps[starts[-1] if starts else 0 :]
+        step = finding.steps[-1] if finding.code == "DET113" else start
+        if (lazy := self._lazily(finding, recipe, step.path)) is not None:
+            return lazy
+        if finding.code == "DET113":
+            self._seat(fix, recipe, step.path, seeding.beside(self._file(step.path), step.span))
+            return fix
         if start.message.endswith("(script)") and os.path.exists(
             os.path.join(os.path.dirname(start.path), "__init__.py")
         ):
@@ -132,15 +155,54 @@ class Planner:
         inner.append(finding.span if finding.path == start.path else None)
         # A switch belongs to the whole run, wherever it is told.
         here = (start.path, start.span) == (finding.path, finding.span) or finding.family == 6
+        if starts:
+            fix = replace(fix, message=message(recipe, "at the start of what the process runs"))
         first = start.span if starts or here else inner[0]
         if first is None:
             raise NoFix("it is drawn while modules are imported")
         then = inner[1] if inner[1:] else None
-        self._seat(fix, recipe, start.path, seeding.start(self._file(start.path), start.span, first, then))
+        file = self._file(start.path)
+        seat = seeding.process(file, start.span) if starts else seeding.start(file, start.span, first, then)
+        self._seat(fix, recipe, start.path, seat)
         for step in way:
             if step.message == ANOTHER_RUN and step.path in self.may and step.path not in fix.edits:
                 place = seeding.start(self.files.code(step.path), step.span, step.span, None)
                 self._seat(fix, recipe, step.path, place)
+        return fix
+
+    def _lazily(self, finding: Finding, recipe: Recipe, start: str) -> Fix | None:
+        """The fix where only some ways through a run import the framework that draws: beside that import. None where the run imports it,
+        or nothing has to be imported.
+
+        Raises:
+            NoFix: that import isn't around the draw.
+        """
+        dotted = [call.partition("(")[0] for call in recipe.text.splitlines()]
+        roots = {name.partition(".")[0] for each in dotted for name in (each, *self._aliases(each))}
+        drawing, begins = self.files.code(finding.path), self.files.code(start)
+        if finding.family != 1 or any(":" in each for each in dotted) or seeding.imports(begins, roots):
+            return None
+        way = [begins, *(self.files.code(step.path) for step in finding.steps if step.path != start)]
+        if seeding.imports(drawing, roots):
+            if not any(seeding.imports_inside(file, drawing.path) for file in way):
+                return None
+            raise NoFix(f"only some ways through the run import {finding.path.rpartition('/')[2]}")
+        found = seeding.import_around(drawing, roots, finding.span)
+        if found is None:
+            return None
+        file = self._file(finding.path)
+        names, seat = Names(ast.Module([found], []), ()), seeding.behind(file, found)
+        kind = recipe.applicability if runs_once(file.tree, span_of(found)) else "unsafe"
+        fix = Fix(finding, kind, message(recipe, f"where `{'`, `'.join(a.name for a in found.names)}` is imported"))
+        statements = []
+        for call, name in zip(recipe.text.splitlines(), dotted, strict=True):
+            known, needed = names.of(name, None, self._aliases(name))
+            if needed:
+                raise NoFix(f"only some ways through the run import {name.partition('.')[0]}")
+            statements.append(
+                f"{known}({call.partition('(')[2]}".replace("{seed}", seat.seed or str(self.settings.fix_seed))
+            )
+        fix.edits[finding.path] = seeding.inserted(file, seat, statements)
         return fix
 
     def _file(self, path: str) -> File:
@@ -183,7 +245,7 @@ def fault(error: Exception) -> str:
     return f"a fault of detlint's (please report it): {error!r}"
 
 
-def message(recipe: Recipe) -> str:
-    """What following a recipe does, as an order."""
-    text = fix_text(recipe)
+def message(recipe: Recipe, where: str = "at the start of the run") -> str:
+    """What following a recipe does, as an order; `where` is what it adds to a run."""
+    text = fix_text(recipe, where)
     return text[0].upper() + text[1:]

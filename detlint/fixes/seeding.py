@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from detlint.facts.model import Span
 from detlint.fixes.file import File, span_of
+from detlint.fixes.names import top_imports
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
 from detlint.sources.nodes import walk
@@ -97,6 +99,66 @@ def start(file: File, begins: Span, first: Span, then: Span | None) -> Seat:
     if isinstance(top, (ast.Import, ast.ImportFrom, ast.ClassDef)):
         raise NoFix("it is drawn while modules are imported")
     return _in_body(file, file.tree.body, top.lineno, True)
+
+
+def process(file: File, begins: Span) -> Seat:
+    """The seat at the start of what another process runs.
+
+    Args:
+        begins: the first that it does.
+
+    Raises:
+        NoFix: that is no function with statements.
+    """
+    around = file.around(begins)
+    functions = [node for node in around if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
+    if not functions or isinstance(functions[-1], ast.Lambda):
+        raise NoFix("what the process runs is no function with statements")
+    return _in_function(file, functions[-1], begins.line)
+
+
+Import = ast.Import | ast.ImportFrom
+
+
+def imports(file: File, roots: Collection[str]) -> bool:
+    """Whether importing a file imports a library, which has one of some names."""
+    return any(_is_of(node, roots) for node in top_imports(file.tree.body))
+
+
+def _is_of(node: Import, roots: Collection[str]) -> bool:
+    names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+    return not getattr(node, "level", 0) and any(name.partition(".")[0] in roots for name in names)
+
+
+def imports_inside(file: File, path: str) -> bool:
+    """Whether a file only imports another one in a function, or under a condition."""
+    folder, name = os.path.split(os.path.splitext(path)[0])
+    stem, always = os.path.basename(folder) if name == "__init__" else name, [*top_imports(file.tree.body)]
+    found = [node for node in file.nodes if isinstance(node, Import) and stem in _parts(node)]
+    return bool(found) and not any(node in always for node in found)
+
+
+def _parts(node: Import) -> set[str]:
+    module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+    return {part for name in (module, *(alias.name for alias in node.names)) for part in name.split(".")}
+
+
+def import_around(file: File, roots: Collection[str], span: Span) -> Import | None:
+    """The import of a library in a function, or under a condition, that holds for a place; None for none."""
+    around = file.around(span)
+    bodies = [body for node in around for _, body in ast.iter_fields(node) if isinstance(body, list)]
+    found = [s for body in bodies for s in body if isinstance(s, Import) and _is_of(s, roots) and s.lineno < span.line]
+    return found[-1] if found else None
+
+
+def behind(file: File, statement: Import) -> Seat:
+    """The seat right behind an import in a function, or under a condition."""
+    option = _option(file)
+    parsed = [name for node in file.nodes if isinstance(node, ast.stmt) and (name := _parsed(node))]
+    functions = [n for n in file.around(span_of(statement)) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    within = [s for s in functions[-1].body if _parsed(s) and s.lineno < statement.lineno] if functions else []
+    seed = f"{parsed[0]}.{option}" if within and option is not None else _constant(file) or ""
+    return Seat([statement], statement, False, seed)
 
 
 def _statements(file: File, span: Span) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 import msgspec
-from xxhash import xxh3_64_hexdigest, xxh3_128_digest
+from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest, xxh3_128_digest
 
 from detlint.catalog import Launcher
 from detlint.facts.model import ENCODER, Const
@@ -83,11 +83,18 @@ class Documents:
         began: when the run began, in nanoseconds.
         launchers: the programs that start others.
         kept: gives what was kept under a key, or else keeps what is made now.
+        given: gives what stands for the content of a file; None for what it has.
     """
 
     def __init__(
-        self, root: str, began: int, launchers: Iterable[Launcher], kept: Callable[[bytes, Callable[[], bytes]], bytes]
+        self,
+        root: str,
+        began: int,
+        launchers: Iterable[Launcher],
+        kept: Callable[[bytes, Callable[[], bytes]], bytes],
+        given: Callable[[str], bytes | None] = lambda path: None,
     ) -> None:
+        self._text_of = given
         self._root = root
         self._kept = kept
         self._began = began
@@ -301,7 +308,9 @@ class Documents:
     def _lowered(self, path: str) -> LaunchText:
         if path not in self._texts:
             try:
-                self._texts[path] = self._as_kept(os.path.basename(path), beginning(path, _most_of(path)))
+                given = self._text_of(path)
+                data = given if given is not None else beginning(path, _most_of(path))
+                self._texts[path] = self._as_kept(os.path.basename(path), data)
             except OSError:
                 self._texts[path] = LaunchText()
         return self._texts[path]
@@ -314,10 +323,19 @@ class Documents:
         except (msgspec.DecodeError, OverflowError, UnicodeEncodeError):  # msgpack has no such numbers, or texts
             return read(name, data)
 
+    def _as_given(self, path: str, status: Status) -> Status:
+        """The status of a launch text, which is another one where something stands for its content."""
+        given = self._text_of(path)
+        return status if given is None else Status(len(given), xxh3_64_intdigest(given) >> 1, 0, 0)
+
     def _list(self, folder: str) -> _Files | None:
         """What stands below a folder; None for too much."""
         if folder not in self._listed:
-            self._listed[folder] = _below(folder, self._began) if folder else _Files()
+            found = _below(folder, self._began) if folder else _Files()
+            if found is not None:
+                documents = ((path, self._as_given(path, status)) for path, status in found.documents)
+                found = _Files(tuple(documents), found.scripts)
+            self._listed[folder] = found
         return self._listed[folder]
 
 

@@ -141,6 +141,10 @@ class Reach(msgspec.Struct):
     """What one entry point does, all paths together."""
 
     entry: EntryPoint
+    process: tuple[tuple[Place, ...], Spot, str] | None = None
+    """Of a process that another one starts: the calls that lead there, where it begins, and the function that it runs."""
+    starter: Reach | None = None
+    """What started it."""
     by_launch: bool = False
     """Whether other launches of the same script come to something else."""
     unseeded: dict[str, Draws] = {}

@@ -145,8 +145,12 @@ def _remedy(entry: Entry) -> Iterator[str]:
         yield f"*Runtime:* {RUNTIME[entry.runtime.do]}"
 
 
-def fix_text(fix: Recipe) -> str:
-    """A fix in words."""
+def fix_text(fix: Recipe, where: str = "at the start of the run") -> str:
+    """A fix in words.
+
+    Args:
+        where: what it adds to a run.
+    """
     match fix.kind:
         case "set-argument" | "add-argument":
             return f"pass `{fix.argument}={_written(fix)}`"
@@ -184,7 +188,7 @@ def fix_text(fix: Recipe) -> str:
             return "compute it on the CPU, and move the result back"
         case "start-run":
             calls = " and ".join(f"`{_called(call)}`" for call in fix.text.replace("{seed}", "n").splitlines())
-            return f"call {calls} at the start of the run"
+            return f"call {calls} {where}"
     return f"`{fix.kind}`"
 
 
@@ -204,7 +208,7 @@ def _written(fix: Recipe) -> str:
 def _template(text: str) -> str:
     """A template as people would write it: `<torchvision.transforms.CenterCrop>({size})` is `CenterCrop(size)`."""
     text = re.sub(r"\{(?:, |!)\w+=?\}", "", text.replace("{seed}", "n"))
-    return re.sub(r"\{(\w+)=?\}", r"\1", re.sub(r"<(?:\w*\.)*(\w+)>", r"\1", text))
+    return re.sub(r"\{(\w+)=?\}", r"\1", re.sub(r"<(?:(?!os\.)\w*\.)*([\w.]+)>", r"\1", text))
 
 
 def condition_text(condition: Condition) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 import click
@@ -13,6 +14,7 @@ from detlint.checks.seeds import written
 from detlint.effects.trace import Call, Event
 from detlint.facts.model import Site, plain
 from detlint.inspect import Inspection, NotThere, Traced
+from detlint.model.followed import not_followed, not_referred
 from detlint.model.liveness import Piece, Program, live, way_to
 from detlint.model.module import Module
 from detlint.notebook import lines_of
@@ -162,7 +164,7 @@ def _runs(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]
     here = {Place(inspection.module, index) for index in indexes}
     passing = [run for run in runs if any(not here.isdisjoint(reach.places) for reach in run.reaches)]
     if not passing:
-        yield from _may_come(inspection, indexes)
+        yield from _may_come(inspection, runs, indexes)
     for run in passing:
         yield f"  {click.style(run.label, fg='cyan')}"
         items = [(item, way) for item, way in _items(run.root) if item.place in here]
@@ -178,32 +180,52 @@ def _runs(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]
         )
 
 
-def _may_come(inspection: Inspection, indexes: Sequence[int]) -> Iterator[str]:
-    """What is known of runs that aren't seen to come to some sites: in which of them the code around may be had, and how."""
+def _may_come(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[int]) -> Iterator[str]:
+    """What is known of runs that aren't seen to come to some sites: in which of them the code around may be had, how, and what keeps
+    that way from being followed; or that they don't refer to it."""
     engine, module = inspection.engine, inspection.module
     program = Program(engine.resolver, engine.users.meanings)
     lives = {start: live(program, start, names) for start, names in inspection.starts.items()}
     piece = program.around(module, module.sites[indexes[0]].span)
     coming = [start for start, found in lives.items() if piece in found]
+    importing = [start for start, found in lives.items() if Piece(module.path, 0) in found]
     if coming:
         yield "  no entry point of the program does, as far as calls can be followed; but these may:"
-    for start in coming:
-        steps = [_reference(program, by, op) for by, op in way_to(lives[start], piece)]
-        yield f"  {click.style(shown(start), fg='cyan')}"
-        yield f"    path: {' > '.join([*steps, 'here'])}"
-    if not coming and any(Piece(module.path, 0) in found for found in lives.values()):
-        yield "  no entry point of the program does: those that import the file don't refer to this code, so the caller decides"
-    elif not coming:
+    elif importing:
+        yield "  no entry point of the program does, so the caller decides; these import the file:"
+    else:
         yield "  no entry point of the program imports the file: the caller decides"
+    for start in coming or importing:
+        yield f"  {click.style(shown(start), fg='cyan')}"
+        if coming:
+            way = way_to(lives[start], piece)
+            yield f"    path: {' > '.join([*(_reference(program, by, op) for by, op in way), 'here'])}"
+            reason = not_followed(program, _entered(runs, start), way, piece, partial(_at, program))
+        else:
+            reason = not_referred(program, engine.users, lives[start], piece, partial(_at, program))
+        yield from textwrap.wrap(
+            f"not followed because {reason}", WIDTH, initial_indent="    ", subsequent_indent="      "
+        )
+
+
+def _entered(runs: Sequence[Traced], start: str) -> set[tuple[str, str]]:
+    """The functions that the runs of a file are seen to run, by file and name."""
+    calls = (call for run in runs if run.entry.module.path == start for call, _ in _items(run.root))
+    return {(call.module.path, plain(call.function.name)) for call in calls if isinstance(call, Call)}
+
+
+def _at(program: Program, by: Piece, op: int) -> str:
+    """The file and line of an op."""
+    function, module = program.function(by), program.resolver.module(by.path)
+    assert function is not None and module is not None
+    return at_line(module, function.spans[op][0])
 
 
 def _reference(program: Program, by: Piece, op: int) -> str:
     """The place of a reference, with the function that it stands in."""
     function = program.function(by)
-    module = program.resolver.module(by.path)
-    assert function is not None and module is not None
-    name = f"`{plain(function.qualified)}` " if function.qualified else ""
-    return f"{name}({at_line(module, function.spans[op][0])})"
+    name = f"`{plain(function.qualified)}` " if function is not None and function.qualified else ""
+    return f"{name}({_at(program, by, op)})"
 
 
 def _items(call: Call, above: tuple[Call, ...] = ()) -> Iterator[tuple[Event | Call, tuple[Call, ...]]]:

@@ -74,10 +74,8 @@ def _paragraph(finding: Finding, folded: list[Finding], view: View) -> Iterator[
     if refused:
         yield f"{mark} {click.style('fix', fg='green', bold=True)}: not made here: {visible(refused)}"
     elif made is not None and finding.fix is not None and made.applicability != "display":
-        from detlint.report.apis import fix_text
-
         option = "--fix" if made.applicability == "safe" else "--fix --unsafe-fixes"
-        yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {visible(fix_text(finding.fix))}"
+        yield f"{mark} {click.style('fix', fg='green', bold=True)}: {option} can {visible(made.message[0].lower() + made.message[1:])}"
     if folded:
         yield from _elsewhere(folded, mark, sources)
     yield ""
