@@ -223,13 +223,24 @@ class Constants:
             return
         base = root_of(target.base)
         for value in self._given_by_some(module, function, base.name) if isinstance(base, Param) else ():
-            method = self._resolver.normal(module.path, Member(_in_place(target.base, value), target.attr), function)
+            method = self._of_value(module, target, value)
             if isinstance(method, Ref) and "::" not in method.name:
                 known = self._matcher.matches_as(module, index, method)
                 found = [m for m in known if m.entry.rule == SHUFFLED or (m.entry.rule == OPEN_SEED and m.entry.draws)]
                 if found:
                     yield from found
                     return
+
+    def _of_value(self, module: Module, value: Value | None, root: Value) -> Value | None:
+        """What attributes and results in a file are, in normal form, where what they are of in the end is a value in normal form."""
+        if isinstance(value, Member):
+            of = self._of_value(module, value.base, root)
+            return self._resolver.member(of, value.attr) if of is not None else None
+        if isinstance(value, Result):
+            of = self._of_value(module, value.of, root)
+            site = self._resolver.global_site(module.path, value.site) if value.site >= 0 else value.site
+            return Result(of, site) if of is not None else None
+        return root
 
     def _given_by_some(self, module: Module, function: Function, name: str, depth: int = 0) -> Iterator[Value]:
         """What calls of a function give a parameter, or calls of functions that hand theirs on to it."""
@@ -1038,10 +1049,3 @@ def _with(name: str, given: Value, value: Value) -> Value:
 def _is_open(value: Value | None) -> bool:
     """Whether a value may depend on a parameter."""
     return isinstance(value, (Param, Member, Items, Either, Expression))
-
-
-def _in_place(value: Value | None, root: Value) -> Value:
-    """The same with another value as what it is of, in the end."""
-    if isinstance(value, Member):
-        return Member(_in_place(value.base, root), value.attr)
-    return Result(_in_place(value.of, root), value.site) if isinstance(value, Result) else root
