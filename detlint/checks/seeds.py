@@ -530,24 +530,22 @@ def set_later(module: Module, index: int, parameters: Container[str], setters: C
         named = [arg for arg in site.args if arg.name.rpartition("__")[2] in parameters and arg.value != Const(None)]
         if not named:
             continue
-        if _has(target.base, index):
+        if has(target.base, index):
             return True
         function = module.function_of(site).name
         called = [other for other in module.sites if other.target == Ref(module.prefix + function)]
-        handed = isinstance(target.base, Param) and any(
-            _has(arg.value, index) for other in called for arg in other.args
-        )
+        handed = isinstance(target.base, Param) and any(has(arg.value, index) for other in called for arg in other.args)
         if handed:
             return True
     return False
 
 
-def _has(value: Value | None, index: int) -> bool:
+def has(value: Value | None, index: int) -> bool:
     """Whether a value is what was made at a site, or has it somewhere inside."""
     if isinstance(value, Result):
         goes_through = isinstance(value.of, Member) and value.of.attr in ("items", "values")
-        return value.site == index or (goes_through and _has(value.of, index))
+        return value.site == index or (goes_through and has(value.of, index))
     if isinstance(value, Member):
-        return _has(value.base, index)
+        return has(value.base, index)
     inside = value.options if isinstance(value, Either) else value.values if isinstance(value, (Items, Table)) else ()
-    return any(_has(part, index) for part in inside)
+    return any(has(part, index) for part in inside)

@@ -96,6 +96,18 @@ class Silence:
             or self._on_host(module, index, match)
         )
 
+    def _is_seeded_part(self, module: Module, index: int) -> bool:
+        """Whether an object is only handed to what gives it a seed: `AdaBoostRegressor(tree, random_state=7)`."""
+        using = [
+            number
+            for number, site in enumerate(module.sites)
+            if any(seeds.has(value, index) for value in (site.target, *(argument.value for argument in site.args)))
+        ]
+        return bool(using) and all(
+            any("seeds-parts" in match.entry.contexts and match.sure for match in self._matcher.matches(module, number))
+            for number in using
+        )
+
     def _on_host(self, module: Module, index: int, match: Match) -> str:
         """Asked last: it may lead through the whole program."""
         elsewhere = match.entry.targets and "cpu" not in match.entry.targets
@@ -124,6 +136,8 @@ class Silence:
             return "nothing draws in the data that it goes through"
         if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
+        if code == OPEN_SEED and self._is_seeded_part(module, index):
+            return "all that it is handed to give it a seed"
         sinks = self._matcher.sinks
         if "only-gives" in match.entry.contexts and sinks.is_dropped(module, index):
             return "what it gives is dropped"
