@@ -35,7 +35,8 @@ class LiveDraws:
         self._matcher = matcher
         self._users = users
         catalog = matcher.catalog
-        self._rules = {stream for rule in catalog.rules.values() for stream in rule.streams}
+        self._streams = [frozenset(rule.streams) for rule in catalog.rules.values() if rule.streams]
+        """Of each rule: one that is drawn from, or seeded, speaks for all of them."""
         self._drawing = matcher.telling(catalog.drawing_words)
         self._setting = matcher.telling(catalog.setting_words)
         self._known: dict[str, tuple[Mapping[str, list[Place]], frozenset[str]]] = {}
@@ -50,7 +51,7 @@ class LiveDraws:
             return {}
         known = {*reach.unseeded, *reach.unlikely, *reach.optional, *reach.late}
         seeded = {stream for seeding in reach.seedings for stream in seeding.streams}
-        open_ = self._rules - known - seeded
+        open_ = {stream for streams in self._streams if streams.isdisjoint(known | seeded) for stream in streams}
         if "torch" in seeded and reach.workers and self._has_loaders(reach):
             open_ -= HOST
         brief = self._matcher.resolver.brief
