@@ -28,7 +28,7 @@ PASSING: Final = frozenset({
     "values", "with_options",
 })  # fmt: skip
 """What a run that only passes sites and imports is told."""
-SITES: Final = frozenset({"imported", "judged", "passed", "places", "through", "visited"})
+SITES: Final = frozenset({"followed", "imported", "judged", "passed", "places", "through", "visited"})
 """What is said of the sites that it passes."""
 
 
