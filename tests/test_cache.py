@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -367,8 +368,13 @@ def test_processes_that_share_a_cache(root: Path) -> None:
     kept(root, "facts-").unlink()
     for run in [start() for _ in range(4)]:
         out, err = run.communicate(timeout=120)
-        assert (out.decode(), err) == (plain, b"")
+        assert (unlinked(out.decode()), err) == (unlinked(plain), b"")
     assert warm() == plain
+
+
+def unlinked(report: str) -> str:
+    """A report without the addresses of pages, which only an installed detlint has."""
+    return re.sub(r'"url": .*', '"url"', report)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="no such thing here")

@@ -94,7 +94,7 @@ def test_imports_go_to_the_cell_that_has_imports(tmp_path: Path) -> None:
 def test_imports_never_come_after_what_needs_them(tmp_path: Path) -> None:
     source = "def draw():\n    from torch import rand\n    return rand(3)\nz = draw()"
     first, last = fixed_cells(tmp_path, source, "import os\nimport sys")
-    assert first == f"import torch\n\ntorch.manual_seed(0)\n{source}"
+    assert first == source  # the framework is only imported where it is drawn from, perhaps more than once: not safe
     assert last == "import os\nimport sys"
 
 
