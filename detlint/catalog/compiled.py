@@ -12,6 +12,7 @@ import msgspec
 
 from detlint.catalog.entries import (
     HARDWARE,
+    OPEN_SEED,
     Condition,
     Document,
     Entry,
@@ -24,7 +25,6 @@ from detlint.catalog.entries import (
     Signature,
 )
 
-_LEFT_OPEN = "DET107"
 Positions = dict[str, list[int]]
 """A name -> the positions of its entries, in file order."""
 
@@ -107,7 +107,7 @@ def _taking_seeds(entries: list[Entry]) -> list[Entry]:
         left_out = [name for name, asked in entry.when.items() if asked.given is False]
         written = entry.fix.argument if entry.fix is not None else ""
         seed = written if written in left_out else left_out[0] if len(left_out) == 1 else ""
-        if entry.rule != _LEFT_OPEN or entry.kind != "call" or not seed:
+        if entry.rule != OPEN_SEED or entry.kind != "call" or not seed:
             continue
         for name in entry.names:
             if "." in name:

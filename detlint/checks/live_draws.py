@@ -7,7 +7,7 @@ PyTorch has loaders with workers, such code runs in these, which seed Python's a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -59,9 +59,10 @@ class LiveDraws:
             return {}
         function = reach.entry.function
         found = live(self._program, reach.entry.module.path, (function.name,) if function.number else ())
-        reach.visited |= {piece.path for piece in found}
-        open_ -= {stream for path in {piece.path for piece in found} for stream in self._in(path)[1]}
-        drawn = self._drawn(reach, found, open_)
+        paths = sorted({piece.path for piece in found})
+        reach.visited.update(paths)
+        open_ -= {stream for path in paths for stream in self._in(path)[1]}
+        drawn = self._drawn(reach, found, paths, open_) if open_ else {}
         return {stream: self._told(reach, places, found) for stream, places in drawn.items()}
 
     def _has_loaders(self, reach: Reach) -> bool:
@@ -69,11 +70,11 @@ class LiveDraws:
         return any("loader" in match.entry.contexts for match in matches)
 
     def _drawn(
-        self, reach: Reach, found: Mapping[Piece, Reason], streams: set[str]
+        self, reach: Reach, found: Mapping[Piece, Reason], paths: Sequence[str], streams: set[str]
     ) -> dict[str, list[tuple[Place, Piece]]]:
         """What live code draws from some streams that isn't followed, the nearest first."""
         drawn: dict[str, list[tuple[Place, Piece]]] = {}
-        for path in sorted({piece.path for piece in found}):
+        for path in paths:
             for stream, here in self._in(path)[0].items():
                 for place in here if stream in streams else ():
                     site = place.module.sites[place.site]

@@ -159,10 +159,8 @@ class ResumeRules:
         if point is None:
             return False
         loops = (point.function.ops[mark][0] in (op.FOR, op.WHILE) for mark in point.function.blocks(point.at))
-        method = point.function
-        while (around := method.parent) is not None and not around.is_class:
-            method = around
-        return any(loops) or (around is not None and not method.name.startswith("__init"))
+        method = point.function.method
+        return any(loops) or (method is not None and not method.name.startswith("__init"))
 
     def _kept(self, reach: Reach) -> set[str]:
         """What the run keeps random states by: full names, or that of a method of an object that isn't known."""

@@ -134,7 +134,7 @@ class Silence:
             return "every run that passes here has chosen a kernel whose order is fixed"
         if "draws-ahead" in match.entry.contexts and self._fixed_data.holds(module, index, match.name):
             return "nothing draws in the data that it goes through"
-        if code == "DET107" and seeds.set_later(module, index, match.entry.when, self._reseeding):
+        if code == OPEN_SEED and seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
         if code == OPEN_SEED and self._is_seeded_part(module, index):
             return "all that it is handed to give it a seed"

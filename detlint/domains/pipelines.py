@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.exits import BEFORE
+from detlint.ir.places import Place
 from detlint.ir.uses import Use
 from detlint.model.growth import GROWS
 from detlint.model.meaning import Meaning, Meanings
@@ -104,8 +105,7 @@ class Pipelines(NamedTuple):
         around = function.parent
         if around is not None and around.is_class:
             return self.is_for_data(f"{meaning.path}::{around.qualified}")
-        uses = self.callers(meaning.module, function.qualified) if function.number and depth < 2 else None
-        calls = calls_among(self.resolver, self.meanings, uses or ())
+        calls = self._calls(meaning, function) if depth < 2 else ()
         return any(self._is_of_data(there, point.function, depth + 1) for there, point in calls)
 
     def _is_applied(self, meaning: Meaning, function: Function, seen: Seen) -> bool:
@@ -115,9 +115,7 @@ class Pipelines(NamedTuple):
             return False
         if "__call__" not in self._methods(f"{meaning.path}::{around.qualified}", around.qualified):
             return False
-        uses = self.callers(meaning.module, around.qualified)
-        calls = calls_among(self.resolver, self.meanings, uses or ())
-        return any(self._takes(there, point.function, point.at, seen) for there, point in calls)
+        return self._given_back(meaning, around, seen)
 
     def _inside(self, meaning: Meaning, function: Function, call: int, at: int, name: str, seen: Seen) -> bool:
         """Whether it comes there by a function of the program that it is handed to, or by an object that keeps it."""
@@ -176,10 +174,15 @@ class Pipelines(NamedTuple):
         return any(self._takes(meaning, other, read, seen) for other, read in reads)
 
     def _given_back(self, meaning: Meaning, function: Function, seen: Seen) -> bool:
-        """Whether it comes there by those who call a function that gives it back."""
+        """Whether it comes there by those who call a function that gives it back, or a class of which it is an object."""
+        return any(
+            self._takes(there, point.function, point.at, seen) for there, point in self._calls(meaning, function)
+        )
+
+    def _calls(self, meaning: Meaning, function: Function) -> Iterator[tuple[Meaning, Place]]:
+        """The calls of a function or class, but of a top level, whose places are known."""
         uses = self.callers(meaning.module, function.qualified) if function.number else None
-        calls = calls_among(self.resolver, self.meanings, uses or ())
-        return any(self._takes(there, point.function, point.at, seen) for there, point in calls)
+        return calls_among(self.resolver, self.meanings, uses or ())
 
 
 def _loads(body: Function, slot: int) -> Iterator[int]:

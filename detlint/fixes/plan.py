@@ -200,9 +200,7 @@ class Planner:
             known, needed = names.of(name, None, self._aliases(name))
             if needed:
                 raise NoFix(f"only some ways through the run import {name.partition('.')[0]}")
-            statements.append(
-                f"{known}({call.partition('(')[2]}".replace("{seed}", seat.seed or str(self.settings.fix_seed))
-            )
+            statements.append(self._statement(known, call.partition("(")[2], seat))
         fix.edits[finding.path] = seeding.inserted(file, seat, statements)
         return fix
 
@@ -225,10 +223,14 @@ class Planner:
                 name, needed = file.names.member(module, dotted, line)
             else:
                 name, needed = file.names.of(dotted, line, self._aliases(dotted))
-            statements.append(f"{name}({rest}".replace("{seed}", seat.seed or str(self.settings.fix_seed)))
+            statements.append(self._statement(name, rest, seat))
             if needed:
                 fix.imports.setdefault(path, set()).add(needed)
         fix.edits.setdefault(path, []).extend(seeding.inserted(file, seat, statements))
+
+    def _statement(self, name: str, rest: str, seat: seeding.Seat) -> str:
+        """A call of a recipe under a local name, with the seed that its seat has."""
+        return f"{name}({rest}".replace("{seed}", seat.seed or str(self.settings.fix_seed))
 
     def _aliases(self, dotted: str) -> list[str]:
         """The other names of something: `tensorflow.keras.utils...` for `keras.utils...`. Those within one library are

@@ -211,7 +211,7 @@ class Function(Body):
         """The class around the method whose own object a value surely is, or what its bases have of that: `self`, `super()`."""
         operation = self.ops[value]
         if operation[0] == op.CALL and self.is_builtin(operation[1], "super"):
-            return self._own_class()
+            return self.method.parent if self.method is not None else None
         if operation[0] != op.LOAD:
             return None
         owner, slot = self.binding(operation[1])
@@ -221,12 +221,13 @@ class Function(Body):
         kept = slot not in method.binds or (method.number == self.number and self.parameter(value) == 0)
         return method.parent if kept else None
 
-    def _own_class(self) -> Function | None:
-        """The class that the next method around stands in, or it itself as one."""
+    @property
+    def method(self) -> Function | None:
+        """The function, or the next one around it, that stands in a class; None where none does."""
         around: Function | None = self
         while around is not None and not (around.parent is not None and around.parent.is_class):
             around = around.parent
-        return around.parent if around is not None else None
+        return around
 
     def is_self(self, at: int) -> bool:
         """Whether a value is the object, or class, whose method this is, or the method around."""

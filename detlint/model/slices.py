@@ -68,9 +68,10 @@ class Slices:
         self.canonical = canonical
         self.files = {meaning.path: meaning for meaning in meanings}
         self._having = having
-        self._callers = dict[str, Meaning]()
-        """The files besides that call what parameters belong to."""
+        self._callers = set[str]()
+        """The files besides of which the calls are known, since they have the name of what a parameter belongs to."""
         self._sought = set[str]()
+        """These names."""
 
     def calls(self) -> Iterator[tuple[Point, str]]:
         """All calls in the files that may be come to, with the full names of what they call."""
@@ -102,7 +103,7 @@ class Slices:
             self._sought.add(word)
             for meaning in self._having((word,)):
                 if meaning.path not in self.files and meaning.path not in self._callers:
-                    self._callers[meaning.path] = meaning
+                    self._callers.add(meaning.path)
                     self._name(meaning, self.named)
         return (call for each in names for call in self.named.get(each, ()))
 
@@ -190,10 +191,8 @@ class Slices:
     def _of_attribute(self, point: Point) -> Iterator[Point]:
         """What methods set an attribute of their object to."""
         meaning, function, at = point
-        attribute, body = function.own(at), function.parent
-        while body is not None and not body.is_class:
-            body = body.parent
-        for setter, place in meaning.code.setters(attribute) if attribute and body is not None else ():
+        attribute = function.own(at)
+        for setter, place in meaning.code.setters(attribute) if attribute and function.method is not None else ():
             if setter.own(place) == attribute and setter.ops[place][0] == op.SET_ATTR:
                 yield Point(meaning, setter, setter.ops[place][3])
 
