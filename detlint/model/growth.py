@@ -1,4 +1,4 @@
-"""What the body of a loop gathers over its turns: what it appends to, adds up, numbers, writes, yields.
+"""What the body of a loop gathers over its turns, or a function over its calls: what it appends to, adds up, numbers, writes, yields.
 
 It assumes that methods mean what their names say of lists, queues and files, and that what is made anew in every turn gathers nothing.
 """
@@ -60,7 +60,7 @@ def only_logs(function: Function, loop: int) -> bool:
 
 
 def gathered(function: Function, loop: int) -> list[Grown]:
-    """What a loop's body gathers, in order."""
+    """What a loop's body gathers, in order; that of the function for -1, which has another turn in each call."""
     body = _body(function, loop)
     ends = [at for at in body if function.ops[at][0] == op.LOAD and is_unbound(function, at)]
     come_to = (at for at in body if not any(_is_behind(function, end, at) for end in ends))
@@ -74,7 +74,7 @@ def _is_behind(function: Function, end: int, at: int) -> bool:
 
 
 def _body(function: Function, loop: int) -> range:
-    return range(loop + 1, function.flow.parts[loop][1])
+    return range(loop + 1, function.flow.parts[loop][1] if loop >= 0 else len(function.ops))
 
 
 def _is_target(function: Function, store: int, loop: int) -> bool:
@@ -134,6 +134,8 @@ def is_of_turn(function: Function, value: int, loop: int) -> bool:
     """Whether a value is what the loop has at hand in a turn."""
     if function.ops[value][0] != op.LOAD:
         return False
+    if loop < 0:
+        return function.names[function.ops[value][1]].owner == function.number
     definitions = function.flow.reaching.get(value, ())
     return any(
         found >= 0 and function.ops[found][0] == op.STORE and _is_target(function, found, loop) for found in definitions
