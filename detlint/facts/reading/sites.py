@@ -33,7 +33,6 @@ from detlint.facts.scope import is_collection
 from detlint.ir import ops as op
 from detlint.model.factories import arguments, kind_of, named
 
-
 OF_BUILT_INS: Final = frozenset(
     name for kind in (str, bytes, list, dict, set, int, float) for name in dir(kind) if not name.startswith("__")
 )
@@ -101,8 +100,9 @@ class Sites(State):
             if (
                 kind is Param
             ):  # `agent.learn(batch)`, `Model(...).act(x)`: what a function is handed may be of the program
-                direct = root is callee.base  # type: ignore[union-attr]
-                return callee.attr not in OF_BUILT_INS if direct else root.name[:1].isupper()  # type: ignore[union-attr]
+                made = callee.base  # type: ignore[union-attr]
+                handed = made is root or (type(made) is Result and made.of is root)
+                return handed and callee.attr not in OF_BUILT_INS  # type: ignore[union-attr]
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
