@@ -98,7 +98,7 @@ class Parameters:
                 yield NAMES, operation[2]
         for at, operation in body.each(op.CALL):
             call, called = body.call(at), meaning.value(body, operation[1])
-            yield from ((UNPACKS, value) for value in call.unpacked)
+            yield from ((UNPACKS, value) for value in _unpacked(body, at))
             if called in (GETATTR, IMPORT_MODULE):
                 yield from ((NAMES, value) for value in call.positional[called == GETATTR :][:1])
             for option in (option for option in options(called) if option is not None):
@@ -138,6 +138,15 @@ def _has_all_names(meaning: Meaning, body: Body, value: int) -> bool:
     if operation[0] == op.ATTR:
         return body.strings[operation[2]] == "__dict__"
     return operation[0] == op.CALL and meaning.name(body, operation[1]) in _TABLES
+
+
+def _unpacked(body: Body, at: int) -> Iterator[int]:
+    """What a call unpacks, or may put into a table that another one unpacks."""
+    call = body.call(at)
+    yield from call.unpacked
+    yield from (body.ops[value][1] for value in call.positional if body.ops[value][0] == op.STAR)
+    if body.called(at) == "update":
+        yield from call.positional
 
 
 def _given(body: Body, at: int, order: Sequence[str], names: frozenset[str] | set[str]) -> Iterator[int]:
