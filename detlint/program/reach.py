@@ -250,7 +250,7 @@ class Reach(msgspec.Struct):
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
-            self.leaves, self.alone,
+            self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()),
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
@@ -265,6 +265,11 @@ class Reach(msgspec.Struct):
     def silent(self) -> dict[str, frozenset[int]]:
         """Those that draw nothing, by what the run hands them, likewise."""
         return _by_path(self.spared - self.drawing)
+
+
+def _function_of(place: Place) -> str:
+    module = place.module
+    return f"{module.path}::{module.function_of(module.sites[place.site]).name}"
 
 
 def agree(one: Way, other: Way) -> bool:
