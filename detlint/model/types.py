@@ -85,6 +85,10 @@ class Types:
         return self._catalog.with_context("returns-parts")
 
     @cached_property
+    def _giving_outputs(self) -> frozenset[str]:
+        return self._catalog.with_context("gives-outputs")
+
+    @cached_property
     def _plain(self) -> frozenset[str]:
         return frozenset(name for framework in self._catalog.frameworks for name in framework.plain)
 
@@ -128,7 +132,7 @@ class Types:
     def _given_by_layer(self, name: str, layer: Framework) -> str:
         """The class of what calling a layer gives: a tensor, if its forward pass doesn't surely make an object of another."""
         if "::" not in name:
-            return layer.tensor
+            return layer.tensor if name not in self._giving_outputs else ""
         if name not in self._forwarded:
             self._forwarded[name] = layer.tensor  # of one that hands on what it gets itself
             module, function = self._resolver.function(Ref(f"{name}.{layer.forward}")) or (None, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from detlint.catalog import Factory
 from detlint.facts.model import (
@@ -32,6 +32,11 @@ from detlint.facts.reading.values import _SHORT, opened, simple, tail_of
 from detlint.facts.scope import is_collection
 from detlint.ir import ops as op
 from detlint.model.factories import arguments, kind_of, named
+
+OF_BUILT_INS: Final = frozenset(
+    name for kind in (str, bytes, list, dict, set, int, float) for name in dir(kind) if not name.startswith("__")
+)
+"""What a method is of such an object, and seldom of one of the program."""
 
 
 class Sites(State):
@@ -92,8 +97,12 @@ class Sites(State):
                 return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
             if kind is Either:
                 return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
-            if kind is Param:  # `Model(...).act(x)`: what a class makes that a function is handed
-                return root is not callee.base and root.name[:1].isupper()  # type: ignore[union-attr]
+            if (
+                kind is Param
+            ):  # `agent.learn(batch)`, `Model(...).act(x)`: what a function is handed may be of the program
+                made = callee.base  # type: ignore[union-attr]
+                handed = made is root or (type(made) is Result and made.of is root)
+                return handed and callee.attr not in OF_BUILT_INS  # type: ignore[union-attr]
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
