@@ -26,6 +26,7 @@ from detlint.checks.resume import ResumeRules
 from detlint.checks.settled import Settled
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sources import SourceRules
+from detlint.checks.steady import Steady
 from detlint.checks.sums import Sums
 from detlint.checks.switched_again import switched_again
 from detlint.checks.told import finding
@@ -38,6 +39,7 @@ from detlint.effects.words import Words
 from detlint.model.documents import Documents
 from detlint.model.launched import declared_in, ways
 from detlint.model.links import Registered
+from detlint.model.liveness import Program
 from detlint.model.loaded import Loaded
 from detlint.model.module import Module
 from detlint.model.readers import Readers
@@ -137,7 +139,8 @@ class Engine:
         self.keys = keys.Keys(self.matcher)
         pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
         self._own = OwnTransforms(self.matcher, pipelines, settings)
-        self._live = LiveDraws(self.matcher, users)
+        program = Program(resolver, users.meanings)
+        self._live, self._steady = LiveDraws(self.matcher, program), Steady(self.matcher, program)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
             settings,
@@ -207,6 +210,7 @@ class Engine:
             self.verdicts.is_idle,
             self.documented,
             self.verdicts.silence.placed.is_on_host,
+            self._steady.holds,
         )
         found += self.ranks.findings(reach) if ranks.CODE in self.on else ()
         found += self.resume.findings(reach) if resume.CODE in self.on else ()

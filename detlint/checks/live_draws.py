@@ -8,7 +8,6 @@ PyTorch has loaders with workers, such code runs in these, which seed Python's a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import NamedTuple
 
 from detlint.checks.finding import Step
@@ -17,7 +16,6 @@ from detlint.checks.match import Matcher
 from detlint.facts.model import Span, plain
 from detlint.model.liveness import Piece, Program, Reason, live, way_to
 from detlint.model.module import Module
-from detlint.model.uses import Users
 from detlint.program.reach import HOST, Draws, Place, Reach
 
 
@@ -31,19 +29,14 @@ class LiveDraw(NamedTuple):
 class LiveDraws:
     """Finds them, run by run."""
 
-    def __init__(self, matcher: Matcher, users: Users) -> None:
-        self._matcher = matcher
-        self._users = users
+    def __init__(self, matcher: Matcher, program: Program) -> None:
+        self._matcher, self._program = matcher, program
         catalog = matcher.catalog
         self._streams = [frozenset(rule.streams) for rule in catalog.rules.values() if rule.streams]
         """Of each rule: one that is drawn from, or seeded, speaks for all of them."""
         self._drawing = matcher.telling(catalog.drawing_words)
         self._setting = matcher.telling(catalog.setting_words)
         self._known: dict[str, tuple[Mapping[str, list[Place]], frozenset[str]]] = {}
-
-    @cached_property
-    def _program(self) -> Program:
-        return Program(self._matcher.resolver, self._users.meanings)
 
     def of(self, reach: Reach) -> dict[str, LiveDraw]:
         """Streams of which nothing is seeded -> what live code draws from them. What is found counts as passed by the run."""

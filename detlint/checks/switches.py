@@ -44,6 +44,8 @@ Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
 OnHost = Callable[[Module, int], bool]
 """Whether a call computes on the CPU, as somebody has asked for."""
+Steady = Callable[[Reach], bool]
+"""Whether all of a run surely computes the same again on a GPU, but for cuBLAS in several streams."""
 
 
 class Launched(Protocol):
@@ -65,9 +67,10 @@ def findings(
     idle: Idle,
     launched: Launched,
     on_host: OnHost,
+    steady: Steady,
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, backward, catalog, idle, launched, on_host)
+    yield from _determinism_off(reach, matcher, backward, catalog, idle, launched, on_host, steady)
     yield from _workspace(reach, matcher, backward, catalog, launched)
     yield from _twice(reach, matcher, backward, catalog)
     yield from _communication(reach, matcher, backward, catalog, elsewhere, launched)
@@ -139,6 +142,7 @@ def _determinism_off(
     idle: Idle,
     launched: Launched,
     on_host: OnHost,
+    steady: Steady,
 ) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
     training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
@@ -168,7 +172,9 @@ def _determinism_off(
         return  # told of what starts it, and of this once that is repaired
     calls, begins, runs = reach.process or ((), None, "")
     who = f"the process that runs `{plain(runs)}`" if runs else "this run"
-    message = f"{who} trains on {' and '.join(active)} and {switches}{answered}"
+    alike = active == ["cuda"] and switch.name == TORCH and not partly and steady(reach)
+    known = "; all that it computes there adds up in one order, unless cuBLAS works in several streams" if alike else ""
+    message = f"{who} trains on {' and '.join(active)} and {switches}{answered}{known}"
     steps = [*way_of(reach, calls)]
     if begins is not None:
         steps.append(Step(begins.module.path, begins.span, PROCESS))
@@ -181,7 +187,7 @@ def _determinism_off(
         _stands_at(reach, place),
         rule.code,
         rule.name,
-        _severity(backward, rule, module, own="align" if partly else ""),
+        _severity(backward, rule, module, own="align" if partly or alike else ""),
         message,
         switch.remedy or rule.remedy,
         tuple(active),

@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from detlint.domains import numeric, ordering
+from detlint.domains import numeric, ordering, tasks
 from detlint.domains.order_calls import (
     CUT,
     DECIDES,
@@ -54,8 +54,12 @@ def matters(asked: Asked, module: Module, index: int) -> int:
     entries = asked.entries(module, index)
     of_results = any(entry.rule == "DET306" for entry in entries)
     kind: Kind = "set" if site.kind == "order" else "completion" if of_results else "listing"
+    source = Source(asked, module, index, kind)
+    if any(tasks.TASKS in entry.contexts for entry in entries):
+        run = tasks.started(asked.meanings, meaning, *found)
+        return max((_Order(source, there, body).shared() for there, body in run), default=NOTHING)
     in_parts = any(PARTS in entry.contexts for entry in entries)
-    return _Order(Source(asked, module, index, kind), meaning, found[0], in_parts=in_parts).of(found[1])
+    return _Order(source, meaning, found[0], in_parts=in_parts).of(found[1])
 
 
 class _Order(Functions):
@@ -66,6 +70,12 @@ class _Order(Functions):
         if ordering.is_alone(self.function, value) or not self._is_new(value):
             return NOTHING
         return max((self.inside(value, use) for use in self.function.users[value]), default=NOTHING)
+
+    def shared(self) -> int:
+        """What the order does in which tasks that run the function come to put something into what they share, or draw."""
+        if self._draws(growth.WHOLE):
+            return DECIDES
+        return max(map(self.gathered, tasks.gathered(self.function)), default=NOTHING)
 
     def _is_new(self, value: int) -> bool:
         """Whether a value wasn't followed before; from now on it was."""
@@ -199,7 +209,7 @@ class _Order(Functions):
             return NOTHING if put_right else KEPT
         definitions = ordering.definitions(function, grown.value)
         if definitions is None:
-            return KEPT
+            return self._of_variable_around(operation[1])
         made = {function.element(function.ops[at][2]) for at in definitions}
         aliases = [value for value in sorted(made) if function.ops[value][0] in _ALIASES]
         if aliases:
@@ -210,6 +220,15 @@ class _Order(Functions):
         return max(
             (own, *(self._read(function.ops[store][1], [store]) for store in others if store not in definitions))
         )
+
+    def _of_variable_around(self, slot: int) -> int:
+        """What it does where things are put into a variable of a function around; who else uses one of the file isn't known."""
+        binding = self.function.binding(slot)
+        if binding.owner in (0, self.function.number) or binding.slot < 0:
+            return KEPT
+        owner = self.function.code.function(binding.owner)
+        stores = [at for other, at in self.function.code.stores(binding) if other is owner]
+        return self._elsewhere(owner)._read(binding.slot, stores, gathered=True)
 
     # -- who takes them -------------------------------------------------------------------------------------------------
 
@@ -328,7 +347,6 @@ class _Order(Functions):
     def _draws(self, loop: int) -> bool:
         """Whether a loop's body draws, so that the order says who gets which number."""
         function = self.function
-        body = range(loop + 1, function.flow.parts[loop][1])
-        spans = {function.spans[at] for at in body if function.ops[at][0] == op.CALL}
+        spans = {function.spans[at] for at in growth.ops_of(function, loop) if function.ops[at][0] == op.CALL}
         sites = (index for index, site in enumerate(self.module.sites) if site.span.place in spans)
         return any(self.source.asked.draws(self.module, index) for index in sites)

@@ -16,6 +16,7 @@ from detlint.facts.model import (
     Const,
     Either,
     Function,
+    Items,
     Mapping,
     Member,
     Partial,
@@ -300,7 +301,7 @@ class Calling(Effects):
         texts = {k for k, v in given.items() if is_text(v)}
         asked = texts & self.flow.parameters.that(COMPARES, module, function) if texts else texts
         asked |= self.naming(module, function, given)
-        tables = {k for k, v in given.items() if isinstance(v.value, Mapping)}
+        tables = {k for k, v in given.items() if isinstance(v.value, Mapping) or _is_count(v.value)}
         asked |= tables & self.flow.parameters.that(UNPACKS, module, function) if tables else tables
         unknown = {
             k: Origin(None) for k, v in given.items() if not (k in asked or self.decides(module, function, k, v))
@@ -365,6 +366,11 @@ def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:
     if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
         return True
     return isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name
+
+
+def _is_count(value: Value | None) -> bool:
+    """Whether of a sequence no more is known than how many it has: what a call gives beyond the parameters."""
+    return isinstance(value, Items) and not any(value.values)
 
 
 def _may_name(value: Value | None) -> bool:

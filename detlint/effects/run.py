@@ -11,7 +11,8 @@ from detlint.catalog import Entry, Scalar
 from detlint.effects.ground import Ground
 from detlint.effects.state import Later, Made, State
 from detlint.effects.summary import CALLED, Access, Contexts, Guards, Probe, Site
-from detlint.facts.model import Class, Function, Instance, Mapping, Member, Param, Ref, Result, Value
+from detlint.facts.model import Class, Function, Instance, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.facts.model import Site as Called
 from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.program.calls import Seen, holds_parameter, rests_on_call
@@ -505,8 +506,14 @@ class Run:
         site = place.module.sites[place.site]
         if passed is None or passed.given is not None or place.module is not self.frame.module or "." in parameter:
             return None
-        if any(argument.name == "*" for argument in site.args) or site.kind != "call":
+        listed = self.listed(site) if site.kind == "call" else None
+        if listed is None:
             return None
+        places = {
+            name: number for number, (name, _) in enumerate(self.resolver.catalog.signatures.get(effect.name, ()))
+        }
+        if (number := places.get(parameter, -1)) in range(len(listed)):
+            return listed[number]
         found = Origin(passed.value)
         for argument in site.args:
             if argument.name == "**":
@@ -514,6 +521,19 @@ class Run:
                 if not isinstance(table, Mapping) or table.open:
                     return None
                 found = next((o for key, o in zip(table.keys, inside, strict=True) if key == parameter), found)
+        return found
+
+    def listed(self, site: Called) -> list[Origin] | None:
+        """What a call gives by position, where it unpacks sequences that are known in this frame; None where they aren't."""
+        found: list[Origin] = []
+        for argument in site.args if any(argument.name == "*" for argument in site.args) else ():
+            if argument.name == "*":
+                whole, inside = self.values.inside(self.frame, argument.value)
+                if not isinstance(whole, Items):
+                    return None
+                found += inside
+            elif not argument.name:
+                found.append(self.values.look(self.frame, argument.value))
         return found
 
     def is_open(self, stream: str) -> bool:

@@ -11,6 +11,8 @@ from detlint.ir.code import Function
 
 BUILTINS: Final = {name: Ref(f"builtins.{name}") for name in dir(builtins)}
 MOST_OPTIONS: Final = 4
+MOST_RESULTS: Final = 16
+"""Of what calls give: so many wrappers may be put around an environment, one after the other."""
 MOST_DEFINITIONS: Final = 64
 """Of functions and classes: the commands of a command line are so many, and the names of a factory."""
 
@@ -43,7 +45,8 @@ def join(options: Iterable[Bound]) -> Value | None:
         flat = [value for value in flat if not (isinstance(value, Const) and not value.value)]
         if len(flat) == 1:
             return flat[0]
-    most = MOST_DEFINITIONS if all(type(value) is Ref for value in flat) else MOST_OPTIONS
+    kinds = {*map(type, flat)}
+    most = MOST_DEFINITIONS if kinds == {Ref} else MOST_RESULTS if kinds == {Result} else MOST_OPTIONS
     return Either(tuple(flat)) if 1 < len(flat) <= most else None
 
 

@@ -1,7 +1,8 @@
 """What is in a set, one by one, by what makes it: the order of numbers is the same in every run, that of texts isn't.
 
 What it may assume: functions and methods that are called as those of the standard library and of arrays are these; what surely holds
-numbers holds nothing else. What a name holds is all that its function binds it to; a parameter isn't known.
+numbers holds nothing else. What a name holds is all that its function binds it to; a parameter, and what a function of the file gives,
+is what it is annotated with.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Final, Literal
 from weakref import WeakKeyDictionary
 
 from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
 from detlint.ir.code import Function
 from detlint.ir.records import ASYNC, GENERATOR
 from detlint.ir.uses import Op
@@ -26,10 +28,21 @@ _TEXT_METHODS: Final = frozenset({
 })  # fmt: skip
 LISTS_OF_TEXTS: Final = frozenset({"split", "rsplit", "splitlines", "listdir", "glob", "findall"})
 _LISTS_OF_NUMBERS: Final = frozenset({"range", "arange", "argsort", "randint", "randperm", "permutation"})
-_SAME_ITEMS: Final = frozenset({"list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "chain", "tolist"})
+_SAME_ITEMS: Final = frozenset({
+    "list", "tuple", "set", "frozenset", "sorted", "reversed", "iter", "chain", "from_iterable", "tolist",
+})  # fmt: skip
 _TEXT_ATTRIBUTES: Final = frozenset({"name", "__name__", "stem", "suffix", "text"})
 _ARITHMETIC: Final = frozenset({"-", "*", "/", "//", "%", "**"})
 _OF_SETS: Final = frozenset({"|", "&", "-", "^"})
+_TEXTS: Final = frozenset({"str", "bytes", "Path"})
+_NUMBERS: Final = frozenset({"bool", "float", "int"})
+_HOLD: Final = frozenset({
+    "AbstractSet", "Collection", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator", "KeysView", "List", "Mapping", "MutableMapping",
+    "MutableSequence", "MutableSet", "Sequence", "Set", "Tuple", "deque", "dict", "frozenset", "list", "set", "tuple",
+})  # fmt: skip
+"""The types that are followed by what they hold, or go through, first."""
+_LONGEST: Final = 200
+"""Longer annotations in quotes aren't read."""
 _DEEPEST: Final = 8
 """So many names may stand for one another."""
 
@@ -71,12 +84,17 @@ def items(function: Function, at: int, depth: int = 0) -> Elements:
         return _stored(function, at, items, depth)
     if code == op.COLLECT:
         return comprehended(function, at, depth) if function.strings[operation[1]] != "dict" else ""
+    if code == op.AWAIT:
+        return items(function, operation[1], depth)
     if code in (op.LIST, op.TUPLE):
         return joined(element(function, item, depth) for item in operation[1:]) if operation[1:] else ""
     if code == op.CONST:
         return "str" if isinstance(function.constant(at), str) else ""
     if code == op.CALL:
         name, given = function.called(at), function.call(at).positional
+        own = _definition(function, operation[1])
+        if own is not None:
+            return _told(own, own.header.returns, whole=True)
         if name in _SAME_ITEMS:
             inside = [*given, *(of for of in (function.called_on(at),) if of >= 0)]
             return items(function, inside[0], depth) if inside else ""
@@ -93,8 +111,48 @@ def _stored(function: Function, at: int, of: Callable[[Function, int, int], Elem
     known, key = _KNOWN.setdefault(function, {}), (at, of is items, depth)
     if key not in known:
         stored = function.stored(at) if depth < _DEEPEST else None
-        known[key] = joined(of(function, value, depth + 1) for value in stored) if stored else ""
+        known[key] = (
+            joined(of(function, value, depth + 1) for value in stored) if stored else _handed(function, at, of is items)
+        )
     return known[key]
+
+
+def _handed(function: Function, at: int, whole: bool) -> Elements:
+    """What a parameter is annotated with; unknown for any other name."""
+    given = function.given(at)
+    return _told(given[0], given[0].header.parameters[given[1]].annotation, whole) if given is not None else ""
+
+
+def _told(function: Function, annotation: int, whole: bool) -> Elements:
+    """What an annotation of a function says.
+
+    Args:
+        whole: whether it is asked for what is in something, of which this is the type, and not for one element's type.
+    """
+    around = function.parent
+    if around is None or annotation < 0:
+        return ""
+    text = around.constant(annotation)
+    written = in_ir(text) if isinstance(text, str) and len(text) <= _LONGEST else None
+    around, annotation = written or (around, annotation)
+    operation = around.ops[annotation]
+    if operation[0] == op.ITEM and _last(around, operation[1]) in _HOLD:
+        inner = around.ops[operation[2]]
+        of = inner[1] if inner[0] == op.TUPLE and len(inner) > 1 else operation[2]
+        kind = _of_type(around, of)
+        return kind if whole or kind == "str" else ""
+    return "" if whole else _of_type(around, annotation)
+
+
+def _of_type(function: Function, at: int) -> Elements:
+    name = _last(function, at)
+    return "str" if name in _TEXTS else "int" if name in _NUMBERS else ""
+
+
+def _definition(function: Function, callee: int) -> Function | None:
+    """The function of the file that a call surely calls, with an annotation of what it gives."""
+    found = function.definition_of(callee)
+    return found if found is not None and not found.is_class and found.header.returns >= 0 else None
 
 
 def _is_column(function: Function, at: int) -> bool:
@@ -122,8 +180,12 @@ def element(function: Function, at: int, depth: int = 0) -> Elements:
         return "str"
     if code == op.TUPLE:
         return of_tuple(element(function, item, depth) for item in operation[1:])
+    if code == op.AWAIT:
+        return element(function, operation[1], depth)
     if code == op.CALL:
-        name = function.called(at)
+        name, own = function.called(at), _definition(function, operation[1])
+        if own is not None:
+            return _told(own, own.header.returns, whole=False)
         return "str" if function.called_on(at) >= 0 and name in _TEXT_METHODS else _given_by(name)
     if code in (op.BINARY, op.AUGMENT):
         left, right = element(function, operation[2], depth), element(function, operation[3], depth)

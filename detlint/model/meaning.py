@@ -87,6 +87,8 @@ class Meaning:
             key = function.constant(operation[2])
             base = self.value(function, operation[1], depth + 1)
             return self._resolver.member(base, f"[{key}]") if isinstance(key, int | str) else None
+        if code == op.PART and operation[2] >= 0:
+            return self._resolver.member(self.value(function, operation[1], depth + 1), f"[{operation[2]}]")
         return None
 
     def _loaded(self, function: Function, at: int, depth: int) -> Value | None:

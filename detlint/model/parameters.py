@@ -26,6 +26,8 @@ UNPACKS: Final = "unpacks"
 """Its items are arguments of a call."""
 SEEDS: Final = "seeds"
 """It seeds a stream, or draws from it depend on it."""
+WORKERS: Final = "num_workers"
+"""The parameter of a loader that says in how many processes its data draw."""
 MISSES_A_SEED: Final = "DET10"
 """How the codes of rules begin about draws that miss a seed."""
 _ALIKE: Final = frozenset({"==", "!=", "in", "not in"})
@@ -98,7 +100,7 @@ class Parameters:
                 yield NAMES, operation[2]
         for at, operation in body.each(op.CALL):
             call, called = body.call(at), meaning.value(body, operation[1])
-            yield from ((UNPACKS, value) for value in call.unpacked)
+            yield from ((UNPACKS, value) for value in _unpacked(body, at))
             if called in (GETATTR, IMPORT_MODULE):
                 yield from ((NAMES, value) for value in call.positional[called == GETATTR :][:1])
             for option in (option for option in options(called) if option is not None):
@@ -118,6 +120,7 @@ class Parameters:
                 yield from ((SEEDS, value) for value in (*call.positional, *call.named.values()))
             draws = (entry for entry in entries if entry.draws or entry.rule.startswith(MISSES_A_SEED))
             asked = {name for entry in draws for name, when in entry.when.items() if when.given is False}
+            asked |= {WORKERS} if any("loader" in entry.contexts for entry in entries) else set()
             order = [parameter for parameter, _ in catalog.signatures.get(name, ())]
             yield from ((SEEDS, value) for value in _given(body, at, order, asked))
 
@@ -138,6 +141,15 @@ def _has_all_names(meaning: Meaning, body: Body, value: int) -> bool:
     if operation[0] == op.ATTR:
         return body.strings[operation[2]] == "__dict__"
     return operation[0] == op.CALL and meaning.name(body, operation[1]) in _TABLES
+
+
+def _unpacked(body: Body, at: int) -> Iterator[int]:
+    """What a call unpacks, or may put into a table that another one unpacks."""
+    call = body.call(at)
+    yield from call.unpacked
+    yield from (body.ops[value][1] for value in call.positional if body.ops[value][0] == op.STAR)
+    if body.called(at) == "update":
+        yield from call.positional
 
 
 def _given(body: Body, at: int, order: Sequence[str], names: frozenset[str] | set[str]) -> Iterator[int]:

@@ -85,6 +85,10 @@ class Types:
         return self._catalog.with_context("returns-parts")
 
     @cached_property
+    def _giving_outputs(self) -> frozenset[str]:
+        return self._catalog.with_context("gives-outputs")
+
+    @cached_property
     def _plain(self) -> frozenset[str]:
         return frozenset(name for framework in self._catalog.frameworks for name in framework.plain)
 
@@ -113,19 +117,22 @@ class Types:
         return self._given_by_layer(called, layer) if layer is not None else ""
 
     def _common(self, kinds: set[str]) -> str:
-        """The class that objects of one of some classes are all of: that class, or the one which all layers derive from."""
+        """The class that objects of one of some classes are all of: that class, one of a library, or that of all layers."""
         if len(kinds) == 1:
             return kinds.pop()
-        layers = {kind: self._resolver.kinds.layer(kind) for kind in kinds if kind}
-        layer = next(iter(layers.values()), None)
-        if layer is None or len(layers) < len(kinds) or any(other is not layer for other in layers.values()):
-            return ""
-        return layer.module if all(self._given_by_layer(kind, layer) == layer.tensor for kind in kinds) else ""
+        layer, *others = [self._resolver.kinds.layer(kind) if kind else None for kind in kinds]
+        if layer is not None and all(other is layer for other in others):
+            return layer.module if all(self._given_by_layer(kind, layer) == layer.tensor for kind in kinds) else ""
+        first, *rest = [[*filter(self._is_of_library, self._resolver.classes.mro(kind))] for kind in sorted(kinds)]
+        return next((name for name in first if all(name in line for line in rest)), "")
+
+    def _is_of_library(self, name: str) -> bool:
+        return name.partition(".")[0] in self._catalog.roots
 
     def _given_by_layer(self, name: str, layer: Framework) -> str:
         """The class of what calling a layer gives: a tensor, if its forward pass doesn't surely make an object of another."""
         if "::" not in name:
-            return layer.tensor
+            return layer.tensor if name not in self._giving_outputs else ""
         if name not in self._forwarded:
             self._forwarded[name] = layer.tensor  # of one that hands on what it gets itself
             module, function = self._resolver.function(Ref(f"{name}.{layer.forward}")) or (None, None)

@@ -35,7 +35,7 @@ from detlint.model.raises import Raises
 from detlint.model.registries import BUILDS, Registries, last
 from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
-from detlint.model.tables import parts_of
+from detlint.model.tables import parameters, parts_of
 from detlint.model.training import ONLY_DIFFERENTIATES
 from detlint.program.reach import Effect, matters, touches
 from detlint.program.values import is_parsed, rests_on_name
@@ -184,7 +184,7 @@ class Calls(Callees):
 
     def draws_by_tables(self, module: Module, index: int) -> bool:
         """Whether a site may draw by a table that a parameter gives it to unpack."""
-        by_parameter = any(a.name == "**" and isinstance(a.value, Param) for a in module.sites[index].args)
+        by_parameter = any(a.name == "**" and any(parameters(a.value)) for a in module.sites[index].args)
         return by_parameter and any(effect.entry.draws for effect in self.knowledge.unpacking(module, index))
 
     # -- functions that need not be followed --------------------------------------------------------------------

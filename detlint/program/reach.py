@@ -21,7 +21,8 @@ HOST: Final = frozenset({"python", "numpy"})
 READING: Final = frozenset({
     "agrees-weights", "along-axis", "asks-for-release", "averages", "between-devices", "builds", "by-shape", "called-as-before",
     "calls-together", "chains", "closed", "collective", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always",
-    "draws-own", "getter", "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "no-grad", "one-hot", "parameter",
+    "draws-own", "getter", "gives-outputs", "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "no-grad", "one-hot",
+    "parameter",
     "parses-records", "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint",
     "repeats", "reseeds", "returns-first", "returns-parts", "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts",
     "traces", "weights", "weights-only", "writes-checkpoint",

@@ -421,7 +421,7 @@ class Values:
                 return Origin(entries)
         if value.of in LOOKED_UP and value.site >= 0:
             given = [self.look(frame, argument.value) for argument in frame.module.sites[value.site].args]
-            found = self.resolver.results.looked_up(frame.module.path, value.of, [origin.value for origin in given])
+            found = self.resolver.results.looked_up(frame.module, value, [origin.value for origin in given])
             return Origin(found, given[-1].default if found is not None else None)
         of = self.look(frame, value.of)
         if of.value is None:
@@ -586,7 +586,7 @@ class Values:
         """What finds the arguments, by the names of the parameters that take them: most of what a function is given isn't asked for."""
         given: dict[str, Found] = {}
         positional = [p.name for p in parameters if not p.kind]
-        splat = False
+        beyond, splat = 0, False
         for name, raw in arguments:
             value = self._chosen(frame, raw)
             if name in ("*", "**"):
@@ -597,6 +597,7 @@ class Values:
                     splat = splat or value.open
                 elif isinstance(value, Items) and name == "*" and not splat:
                     given.update(zip(positional, found, strict=False))
+                    beyond += max(len(found) - len(positional), 0)
                     del positional[: len(found)]
                 else:
                     splat = True
@@ -604,10 +605,15 @@ class Values:
                 given[name] = partial(self._look_from, self.depth, frame, value)
             elif positional and not splat:
                 given[positional.pop(0)] = partial(self._look_from, self.depth, frame, value)
+            else:
+                beyond += 1
         more = next((p.name for p in parameters if p.kind == "**"), "")
         if more:
             named = {p.name for p in parameters}
             given[more] = partial(_table_of, {k: find for k, find in given.items() if k not in named}, splat)
+        others = next((p.name for p in parameters if p.kind == "*"), "")
+        if others and not splat:  # how many they are tells what they are not
+            given[others] = partial(_itself, Origin(Items((None,) * beyond, "tuple")))
         if splat:
             given = {p.name: partial(_itself, Origin(None)) for p in parameters if not p.kind} | given
         return given

@@ -110,7 +110,7 @@ class Bindings(Known):
         if isinstance(held, Ref) and held.name == "os.environ" and isinstance(value, Mapping):
             self.environment(zip(value.keys, value.values, strict=True), at)
         if word == "|" and self.ops[target][0] == op.LOAD and held is not None and is_table(held):
-            self.dictionary_update(target, [Arg("", value)])
+            self.dictionary_update(at, target, [Arg("", value)])
             return self.scope.own(self.ops[target][1])
         return arithmetic(held, None)
 

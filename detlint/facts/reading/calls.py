@@ -114,13 +114,17 @@ class Calls(Annotations):
         key, default = given if len(given) == 2 and callee.base == self.rest() else (None, None)
         if not (type(key) is Const and isinstance(key.value, str) and type(default) is Const):
             return None
+        return self.taken(at, key.value, default)
+
+    def taken(self, at: int, key: str, default: Value | None) -> Param:
+        """The parameter that a function takes out of its own `**options`."""
         number = self.scope.number
         detail = self.details[number]
-        if not any(parameter.name == key.value for parameter in detail.parameters):
+        if not any(parameter.name == key for parameter in detail.parameters):
             *others, rest = detail.parameters
-            taken = Parameter(key.value, default, "", span=self.span(at))
-            self.details[number] = msgspec.structs.replace(detail, parameters=(*others, taken, rest))
-        return Param(key.value, default)
+            made = Parameter(key, default, "", span=self.span(at))
+            self.details[number] = msgspec.structs.replace(detail, parameters=(*others, made, rest))
+        return Param(key, default)
 
     def rest(self) -> Value | None:
         """What the function that is read gets the keywords as that none of its parameters takes."""
@@ -178,7 +182,7 @@ class Calls(Annotations):
                 value = join((known.default, arg.value)) if known is not None and other else arg.value
                 self.options[arg.name], self.parsers[arg.name] = Option(value, self.span(at)), callee
         elif attr == "update" and (callee is None or (base is not None and is_table(base))):
-            self.dictionary_update(of, args)
+            self.dictionary_update(at, of, args)
         elif attr in ("pop", "setdefault") and base is not None and is_table(base):
             self.dictionary_change(attr, of, base, [arg.value for arg in args])
 
@@ -239,10 +243,16 @@ class Calls(Annotations):
             default = Either(choices.values)
         self.options[name], self.parsers[name] = Option(default, self.span(at)), callee
 
-    def dictionary_update(self, target: int, args: list[Arg]) -> None:
-        """`options.update(shuffle=True)` on a dictionary that is known."""
+    def dictionary_update(self, at: int, target: int, args: list[Arg]) -> None:
+        """`options.update(shuffle=True)` on a dictionary that is known; by the function's own `**options`, what it holds becomes their
+        defaults."""
         base = self.made[target] if self.ops[target][0] == op.LOAD else None
         if base is None or not is_table(base):
+            return
+        rest = self.rest()
+        if isinstance(base, Mapping) and not base.open and rest is not None and args == [Arg("", rest)]:
+            values = [self.taken(at, key, value) for key, value in zip(base.keys, base.values, strict=True)]
+            self.scope.change(self.ops[target][1], Mapping(base.keys, tuple(values), True, rest))
             return
         named: dict[str, Value | None] | None = {}
         for arg in args:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from detlint.catalog import Factory
 from detlint.facts.model import (
+    ANY_TEXT,
     GETATTR,
     IMPORT_MODULE,
     LOOKED_UP,
@@ -14,6 +15,7 @@ from detlint.facts.model import (
     Arg,
     Const,
     Either,
+    Expression,
     Instance,
     Items,
     Mapping,
@@ -32,6 +34,11 @@ from detlint.facts.reading.values import _SHORT, opened, simple, tail_of
 from detlint.facts.scope import is_collection
 from detlint.ir import ops as op
 from detlint.model.factories import arguments, kind_of, named
+
+OF_BUILT_INS: Final = frozenset(
+    name for kind in (str, bytes, list, dict, set, int, float) for name in dir(kind) if not name.startswith("__")
+)
+"""What a method is of such an object, and seldom of one of the program."""
 
 
 class Sites(State):
@@ -92,8 +99,12 @@ class Sites(State):
                 return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
             if kind is Either:
                 return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
-            if kind is Param:  # `Model(...).act(x)`: what a class makes that a function is handed
-                return root is not callee.base and root.name[:1].isupper()  # type: ignore[union-attr]
+            if (
+                kind is Param
+            ):  # `agent.learn(batch)`, `Model(...).act(x)`: what a function is handed may be of the program
+                made = callee.base  # type: ignore[union-attr]
+                handed = made is root or (type(made) is Result and made.of is root)
+                return handed and callee.attr not in OF_BUILT_INS  # type: ignore[union-attr]
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
@@ -121,19 +132,19 @@ class Sites(State):
         known = [root for root in roots if type(root) is Ref]
         if not any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known):
             return None
-        return self.looked_up(GETATTR, [Arg("", whole), Arg("", name or self.put_together(at))], at)
+        said = name if name is not None and type(name) is not Expression else self.put_together(at)
+        return self.looked_up(GETATTR, [Arg("", whole), Arg("", said)], at)
 
     def put_together(self, at: int) -> Value | None:
-        """A text that is put together of texts and names: `f"make_{name}"`, `"make_" + name`."""
-        operation = self.ops[at]
+        """A text that is put together of texts and others: `f"make_{name}"`, `"make_" + name`."""
+        operation = self.ops[self.scope.function.meant(at)]
         parts: Sequence[int] = ()
         if operation[0] == op.TEXT:
             parts = [self.ops[part][1] if self.ops[part][0] == op.FORMAT else part for part in operation[1:]]
         elif operation[0] == op.BINARY and self.strings[operation[1]] == "+":
             parts = operation[2:]
-        if not parts or any(self.ops[part][0] not in (op.ATTR, op.CONST, op.LOAD) for part in parts):
-            return None
-        return self.looked_up(PUT_TOGETHER, [Arg("", self.made[part]) for part in parts], at)
+        given = [Arg("", self.made[part] or ANY_TEXT) for part in parts]
+        return self.looked_up(PUT_TOGETHER, given, at) if any(arg.value != ANY_TEXT for arg in given) else None
 
     def looked_up(self, by: Ref, args: Sequence[Arg], at: int) -> Value | None:
         """What a name stands for that isn't written out; None where nothing at all is known of it."""

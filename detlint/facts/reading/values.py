@@ -93,6 +93,8 @@ def operation(left: Value | None, right: Value | None) -> Value | None:
     if type(left) is Either and type(right) is not Instance and any(map(is_of_stdlib, left.options)):
         # `seed + rank`, where the seed is drawn unless it is given: it is still what was drawn.
         return join(operation(option, right) for option in left.options)
+    if type(left) in TYPED and type(left) is not Instance and is_of_stdlib(right) and not is_drawn(right):
+        left, right = right, left  # `rank + int(time.time())` differs as the clock does, whatever the rank is
     kinds = [sets.elements_of(side) for side in (left, right)]
     if None not in kinds:  # what is taken out of a set, or compared with it, is of its kind
         return sets.SETS[elements.joined(kind for kind in kinds if kind is not None)]
@@ -113,6 +115,11 @@ def operation(left: Value | None, right: Value | None) -> Value | None:
 def is_of_stdlib(value: Value | None) -> bool:
     """Whether a function of the standard library gave a value, such as `random.randint`: it is no tensor."""
     return type(value) is Result and type(value.of) is Ref and value.of.name.partition(".")[0] in STDLIB
+
+
+def is_drawn(value: Value | None) -> bool:
+    """Whether module `random` gave a value: what is multiplied by it may be a tensor."""
+    return type(value) is Result and type(value.of) is Ref and value.of.name.startswith("random.")
 
 
 def tail_of(callee: Value | None) -> str:
