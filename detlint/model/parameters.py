@@ -26,6 +26,8 @@ UNPACKS: Final = "unpacks"
 """Its items are arguments of a call."""
 SEEDS: Final = "seeds"
 """It seeds a stream, or draws from it depend on it."""
+WORKERS: Final = "num_workers"
+"""The parameter of a loader that says in how many processes its data draw."""
 MISSES_A_SEED: Final = "DET10"
 """How the codes of rules begin about draws that miss a seed."""
 _ALIKE: Final = frozenset({"==", "!=", "in", "not in"})
@@ -118,6 +120,7 @@ class Parameters:
                 yield from ((SEEDS, value) for value in (*call.positional, *call.named.values()))
             draws = (entry for entry in entries if entry.draws or entry.rule.startswith(MISSES_A_SEED))
             asked = {name for entry in draws for name, when in entry.when.items() if when.given is False}
+            asked |= {WORKERS} if any("loader" in entry.contexts for entry in entries) else set()
             order = [parameter for parameter, _ in catalog.signatures.get(name, ())]
             yield from ((SEEDS, value) for value in _given(body, at, order, asked))
 
