@@ -27,7 +27,7 @@ from detlint.facts.model import (
 )
 from detlint.model.callees import BARE, Callee, returned
 from detlint.model.module import Module
-from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
+from detlint.model.parameters import ASKS, COMPARES, NAMES, SEEDS, UNPACKS
 from detlint.program.calls import Plain, is_self
 from detlint.program.reach import Place
 from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
@@ -343,7 +343,9 @@ class Calling(Effects):
         )
         if parsed or made in self.flow.deciding or _decides(origin, self.is_name):
             return True
-        return origin.value is not None and name in self.flow.parameters.that(SEEDS, module, function)
+        acts = ASKS if any(map(_is_of_program, options(origin.value))) else SEEDS
+        asked = self.flow.parameters.that(SEEDS, module, function), self.flow.parameters.that(acts, module, function)
+        return origin.value is not None and any(name in names for names in asked)
 
     def is_name(self, value: Scalar | None) -> bool:
         """Whether the registries that the run has come by keep something under a name."""
@@ -369,6 +371,12 @@ class Calling(Effects):
                     own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
                     return (home, inner), {**closed, parameters[0].name: Origin(own)}
         return None
+
+
+def _is_of_program(value: Value | None) -> bool:
+    """Whether a value is a function or class of the program, or an object that one gives."""
+    root = value.of if isinstance(value, Result) else value
+    return isinstance(root, Ref) and "::" in root.name
 
 
 def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:

@@ -484,6 +484,7 @@ class Run:
         parsed = isinstance(raw, Member) and is_parsed(raw.base, self.resolver, self.frame.module.path)
         if (
             holds_parameter(raw)
+            or holds_parameter(known)
             or rests_on_call(known)
             or parsed
             or (known is None and isinstance(raw, (Member, Result)))

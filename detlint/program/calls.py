@@ -370,7 +370,7 @@ class Calls(Callees):
         if self.is_prepared(target) or rests_on_name(target):
             yield None
             return
-        if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
+        if (holds_parameter(site.target) or holds_parameter(target)) and receiver != BARE:
             yield None
             return
         if isinstance(site.target, Member) and is_parsed(site.target.base, self.resolver, module.path):
