@@ -42,10 +42,11 @@ OF_BUILT_INS: Final = frozenset(
 
 
 def is_handed(value: Value | None) -> bool:
-    """Whether a value is a parameter, or made by calling one: `Model(4).to(device)`, of which something is asked."""
+    """Whether a value is a parameter, an attribute or item of one, or made by calling one: `Model(4).to(device)`, of which something is
+    asked."""
     while type(value) is Result and type(value.of) is Member:
         value = value.of.base
-    return type(value.of if type(value) is Result else value) is Param
+    return type(value.base if type(value) is Member else value.of if type(value) is Result else value) is Param
 
 
 class Sites(State):
@@ -103,7 +104,7 @@ class Sites(State):
             if kind is Ref:
                 return root.name.partition(".")[0] not in self.foreign
             if kind is Items or kind is Mapping:
-                return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
+                return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.values)
             if kind is Either:
                 return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
             if kind is Param:  # `agent.learn(batch)`: what a function is handed may be of the program
