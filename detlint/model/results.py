@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from detlint.model.module import Module
     from detlint.model.resolve import Resolver
 
+VIEWS: Final = frozenset({"items", "values"})
+"""Methods of tables that give what is in them."""
 METHODCALLER: Final = Ref("operator.methodcaller")
 """What makes functions that call a method of what they get; other getters read attributes of it."""
 
@@ -38,6 +40,16 @@ def definitions(value: Value | None) -> Value | None:
     if not isinstance(value, Mapping) or value.open or any(not isinstance(entry, Ref) for entry in value.values):
         return None
     return join(value.values)
+
+
+def in_table(value: Value | None, view: str) -> Value | None:
+    """What a table that is written out has, as one of its views gives it; None for anything else."""
+    if not isinstance(value, Mapping) or value.open:
+        return None
+    pairs = zip(value.keys, value.values, strict=True)
+    return Items(
+        value.values if view == "values" else tuple(Items((Const(key), one), "tuple") for key, one in pairs), "list"
+    )
 
 
 class Results:
@@ -56,6 +68,10 @@ class Results:
             entries = definitions(resolver.normal(path, value.of.base, function))
             if entries is not None:
                 return entries
+        if isinstance(value.of, Member) and value.of.attr in VIEWS:
+            inside = in_table(resolver.normal(path, value.of.base, function), value.of.attr)
+            if inside is not None:
+                return inside
         site = resolver.global_site(path, value.site)
         if value.of in LOOKED_UP and value.site >= 0 and (module := resolver.module(path)) is not None:
             given = [resolver.normal(path, argument.value, function) for argument in module.sites[value.site].args]
@@ -121,19 +137,21 @@ class Results:
         return join(value for value in found if value is not None)
 
     def _fitting(self, whole: Value | None, module: Module, name: Value | None) -> Value | None:
-        """The functions and classes of a module whose names fit a text that a file puts together of parts which aren't all known:
-        `f"train_{model}"`; None for no such text."""
-        if not (isinstance(name, Result) and name.of == PUT_TOGETHER and isinstance(whole, Ref)):
+        """The functions and classes of a module, or methods of an object, whose names fit a text that a file puts together of parts which
+        aren't all known: `f"train_{model}"`; None for no such text."""
+        if not (isinstance(name, Result) and name.of == PUT_TOGETHER and isinstance(whole, Ref | Instance)):
             return None
-        path, _, inside = whole.name.partition("::")
+        path, _, inside = (whole.name if isinstance(whole, Ref) else whole.of).partition("::")
         parts = [arg.value.value if isinstance(arg.value, Const) else "" for arg in module.sites[name.site].args]
         begin, end = str(parts[0]), str(parts[-1])
-        home = self._resolver.module(path) if not inside else None
+        home = self._resolver.module(path) if isinstance(whole, Instance) is bool(inside) else None
         if home is None or not begin + end:
             return None
-        there = [one for one in (*home.functions, *home.classes) if "." not in one and len(one) > len(begin + end)]
+        within = f"{inside}." if inside else ""
+        names = (one.removeprefix(within) for one in (*home.functions, *home.classes) if one.startswith(within))
+        there = [one for one in names if "." not in one and len(one) > len(begin + end)]
         fits = [one for one in there if one.startswith(begin) and one.endswith(end)][:MOST_DEFINITIONS]
-        return join(Ref(f"{path}::{one}") for one in fits) if fits else None
+        return join(Ref(f"{path}::{within}{one}") for one in fits) if fits else None
 
     def returned(self, name: str) -> Value | None:
         """What a function of the program gives back."""

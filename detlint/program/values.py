@@ -36,7 +36,7 @@ from detlint.facts.reading.values import FLAGS
 from detlint.facts.scope import chosen, is_collection, join, over
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.model.results import definitions
+from detlint.model.results import VIEWS, definitions, in_table
 from detlint.model.tables import is_changed
 
 DEEPEST = 12
@@ -421,6 +421,10 @@ class Values:
             entries = definitions(self.look(frame, value.of.base).value)
             if entries is not None:
                 return Origin(entries)
+        if isinstance(value.of, Member) and value.of.attr in VIEWS:
+            inside = in_table(self.look(frame, value.of.base).value, value.of.attr)
+            if inside is not None:
+                return Origin(inside)
         if value.of in LOOKED_UP and value.site >= 0:
             given = [self.look(frame, argument.value) for argument in frame.module.sites[value.site].args]
             found = self.resolver.results.looked_up(frame.module, value, [origin.value for origin in given])

@@ -133,8 +133,9 @@ class Sites(State):
             at: the name.
         """
         roots = [option.of if type(option) is Result else option for option in options(whole)]
+        of_self = any(type(root) is Instance and root.of.startswith(self.prefix) for root in roots)
         known = [root for root in roots if type(root) is Ref]
-        if not any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known):
+        if not (of_self or any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known)):
             return None
         said = name if name is not None and type(name) is not Expression else self.put_together(at)
         return self.looked_up(GETATTR, [Arg("", whole), Arg("", said)], at)
