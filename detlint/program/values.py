@@ -99,6 +99,8 @@ class Frame(msgspec.Struct, eq=False):
     """The registry that `self` is, by its key."""
     outer: Frame | None = None
     """The call that it was made in."""
+    own: Frame | None = None
+    """The call of the constructor that made `self`, where that is known."""
 
     def modules(self) -> Iterator[Module]:
         """The files of the calls on the way here, the innermost first."""

@@ -41,6 +41,14 @@ OF_BUILT_INS: Final = frozenset(
 """What a method is of such an object, and seldom of one of the program."""
 
 
+def is_handed(value: Value | None) -> bool:
+    """Whether a value is a parameter, an attribute or item of one, or made by calling one: `Model(4).to(device)`, of which something is
+    asked."""
+    while type(value) is Result and type(value.of) is Member:
+        value = value.of.base
+    return type(value.base if type(value) is Member else value.of if type(value) is Result else value) is Param
+
+
 class Sites(State):
     """Writes down sites."""
 
@@ -96,15 +104,11 @@ class Sites(State):
             if kind is Ref:
                 return root.name.partition(".")[0] not in self.foreign
             if kind is Items or kind is Mapping:
-                return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
+                return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.values)
             if kind is Either:
                 return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
-            if (
-                kind is Param
-            ):  # `agent.learn(batch)`, `Model(...).act(x)`: what a function is handed may be of the program
-                made = callee.base  # type: ignore[union-attr]
-                handed = made is root or (type(made) is Result and made.of is root)
-                return handed and callee.attr not in OF_BUILT_INS  # type: ignore[union-attr]
+            if kind is Param:  # `agent.learn(batch)`: what a function is handed may be of the program
+                return callee.attr not in OF_BUILT_INS and is_handed(callee.base)  # type: ignore[union-attr]
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
