@@ -502,6 +502,24 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     name: str
     kernels: tuple[str, ...] = ()
     """Decorators, and words, by which a function is a kernel."""
+    functions: tuple[str, ...] = ()
+    """Decorators by which a function is one that kernels call."""
+    loop_kernels: tuple[str, ...] = ()
+    """Decorators of kernels whose outermost loops run in parallel."""
+    loop_functions: tuple[str, ...] = ()
+    """Those of functions that such kernels call, and that are nothing by themselves."""
+    loop_settings: tuple[str, ...] = ()
+    """What tells how the next such loop runs: `loop_config(serialize=True)`."""
+    statics: tuple[str, ...] = ()
+    """What has a loop, or a test, be done when a kernel is compiled."""
+    adding_kernels: tuple[str, ...] = ()
+    """Decorators of functions in which `+=` to an entry of an array is atomic."""
+    appends: tuple[str, ...] = ()
+    """What appends to a list that all share: the list, which one of several, what."""
+    appending_methods: tuple[str, ...] = ()
+    """Methods that do so: what."""
+    stores: tuple[str, ...] = ()
+    """What stores at an address: that, what."""
     tuned_kernels: tuple[str, ...] = ()
     """Those that choose a configuration by timing, unless they are given one."""
     parallel_kernels: tuple[str, ...] = ()
@@ -526,6 +544,10 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Functions of C++ that add to a place, the first argument, a number, the second one; methods of a reference, a number."""
     float_atomics: tuple[str, ...] = ()
     """Those that add floating-point numbers, whatever their arguments."""
+    indexed_atomics: tuple[str, ...] = ()
+    """Those that are handed the array, the index, how long it is, and the number."""
+    counters: tuple[str, ...] = ()
+    """Those that count whole numbers up to a limit."""
     swaps: tuple[str, ...] = ()
     """Those that put one value in another's place, if that is still there."""
     atomic_references: tuple[str, ...] = ()

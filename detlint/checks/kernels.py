@@ -15,8 +15,10 @@ from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
+from detlint.model.kernel_additions import Addition, Additions, races
 from detlint.model.kernel_numbers import FLOATS, WHOLE, Numbers, joined
-from detlint.model.kernel_tuning import Tuned, Tuning, races
+from detlint.model.kernel_tuning import Tuned, Tuning
+from detlint.model.kernel_ways import Ways
 from detlint.model.kernels import Adding, Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
@@ -38,12 +40,20 @@ _RACE: Final = (
 )
 
 
+COUNTS: Final = (
+    "`{api}` gives out places in whatever order the threads arrive, so what is stored there has another order in each run",
+    "Find the places by a prefix sum over the threads, or sort what is stored.",
+)
+
+
 class KernelRules:
     """Judges kernels."""
 
     def __init__(self, matcher: Matcher, users: Users) -> None:
         self._matcher, self._users = matcher, users
         self.kernels = Kernels(users)
+        self._ways = Ways(self.kernels)
+        self._additions = Additions(self.kernels, self._ways)
 
     def ruled_out(self, module: Module, index: int, match: Match) -> str:
         """Why what adds atomically is no finding; "" where it may be one."""
@@ -60,10 +70,11 @@ class KernelRules:
             return ""
         meaning, function, call = found
         adding = self.kernels.adding(function, call, match.name, match.entry)
-        if self.kernels.kind(meaning, function, adding) == WHOLE:
+        counts = self.kernels.kind(meaning, function, adding) == WHOLE
+        if counts and not self._additions.gives_places(meaning, function, call):
             return "it adds whole numbers, which give the same in any order"
-        alone = self.kernels.is_alone(meaning, function, call, adding)
-        if alone and not self.kernels.is_met(meaning, function, call, match.name, match.entry):
+        alone = self._ways.is_alone(meaning, function, call, adding.place)
+        if alone and (counts or not self._ways.is_met(meaning, function, call, match.name, match.entry)):
             return "each place that it adds to has one program that does"
         return ""
 
@@ -86,9 +97,13 @@ class KernelRules:
             text = f"`{atomics[0].name}` in `{atomics[0].place.function.name}`, in line {atomics[0].line} of this text"
             return structs.replace(finding, steps=(Step(module.path, finding.span, text),)) if atomics else finding
         found = self._at(module, index) if match.entry.adds else None
-        return (
-            structs.replace(finding, steps=tuple(self._launches(found[0], found[1]))) if found is not None else finding
-        )
+        if found is None:
+            return finding
+        meaning, function, call = found
+        if self.kernels.kind(meaning, function, self.kernels.adding(function, call, match.name, match.entry)) == WHOLE:
+            message, remedy = COUNTS[0].replace("{api}", match.name), COUNTS[1]
+            finding = structs.replace(finding, message=message, remedy=remedy)
+        return structs.replace(finding, steps=(*self._launches(meaning, function),))
 
     def _compiled(self, module: Module, index: int, match: Match) -> list[Atomic]:
         """What adds atomically in the sources that a call is handed as texts."""
@@ -129,15 +144,10 @@ class KernelRules:
         for function in meaning.code.functions():
             if function.number in compiled or self._is_parallel(meaning, function):
                 yield from self._races(module, meaning, function)
-            if on_device and self._is_kernel(meaning, function):
+            if on_device and self._ways.is_a("kernels", meaning, function):
                 yield from self._by_methods(module, meaning, function)
-
-    def _is_kernel(self, meaning: Meaning, function: Function) -> bool:
-        around = function.parent
-        if around is None:
-            return False
-        named = (around.ops[value][1] if around.ops[value][0] == op.CALL else value for value in function.decorators)
-        return any(self.kernels.terms.has("kernels", meaning.name(around, value)) for value in named)
+            for addition in self._additions.of(meaning, function):
+                yield self._added(module, meaning, addition)
 
     def _by_methods(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
         """What a kernel adds by methods of what it is given: `descriptor.atomic_add([row, column], part)`."""
@@ -148,11 +158,15 @@ class KernelRules:
                 continue
             adding = Adding([of, given[0]], given[1])
             kind = self.kernels.kind(meaning, function, adding)
-            if kind != WHOLE and not self.kernels.is_alone(meaning, function, at, adding):
-                rule = self._matcher.catalog.rules[CODE]
-                said = rule.message.replace("{api}", function.called(at)), rule.remedy
-                own: Own = "error" if kind == FLOATS else "warning"
-                yield self._finding(module, Place(function, at), own, said, (*self._launches(meaning, function),))
+            if kind != WHOLE and not self._ways.is_alone(meaning, function, at, adding.place):
+                yield self._added(module, meaning, Addition(Place(function, at), function.called(at), kind))
+
+    def _added(self, module: Module, meaning: Meaning, addition: Addition) -> Finding:
+        rule, place = self._matcher.catalog.rules[CODE], addition.place
+        message, remedy = COUNTS if addition.is_counter else (rule.message, rule.remedy)
+        own: Own = "note" if addition.is_own else "error" if addition.numbers == FLOATS else "warning"
+        said = message.replace("{api}", addition.name), remedy
+        return self._finding(module, place, own, said, (*self._launches(meaning, place.function),))
 
     def _made_parallel(self, meaning: Meaning) -> Iterator[int]:
         """The functions of a file that calls compile to run in parallel: `numba.njit(step, parallel=True)`."""
@@ -192,7 +206,7 @@ class KernelRules:
 
     def _says_kernels(self, meaning: Meaning) -> bool:
         """Whether a file has a name by which functions become kernels that are asked for here."""
-        keys = ("adding_methods", "autotuners", "tuned_kernels", "parallel_kernels")
+        keys = ("adding_kernels", "adding_methods", "autotuners", "tuned_kernels", "parallel_kernels")
         words = {name.rpartition(".")[2] for key in keys for name in self.kernels.terms.of(key)}
         return not words.isdisjoint(meaning.code.identifiers)
 

@@ -27,6 +27,7 @@ from detlint.facts.model import (
     Mapping,
     Member,
     Param,
+    Partial,
     Ref,
     Result,
     Site,
@@ -41,6 +42,8 @@ from detlint.model.module import Module
 from detlint.program.reach import Place
 
 CODE: Final = "DET116"
+COPIES: Final = "copies-key"
+"""The context of what gives the same key again."""
 _Way = tuple[tuple[int, int], ...]
 """The arms of branches that lead to a site: (which branch, which arm)."""
 
@@ -153,6 +156,10 @@ class Keys:
         """The keys that a site gives a function of the program which uses them up."""
         target = self.matcher.target(module, index)
         resolver = self.matcher.resolver
+        if isinstance(target, Partial):
+            place = resolver.place(target.site)
+            before = place[1].args if place is not None and place[0] is module else ()
+            target, site = target.of, msgspec.structs.replace(site, args=(*before, *site.args))
         if isinstance(target, Ref) and "::" in target.name and resolver.classes.is_class(target.name):
             target = resolver.classes.attribute(target.name, "__init__")
         home, function = resolver.function(target) or (None, None)
@@ -164,6 +171,16 @@ class Keys:
         for name, argument in given.items():
             if argument.given and any(_holds_for(flags, asked) for asked in consumed.get(name, ())):
                 yield from _keys(argument.value)
+
+    def original(self, module: Module, value: Value) -> Value:
+        """The key of which a value is a copy, on other devices: `replicate(key)`."""
+        copies = self.matcher.catalog.with_context(COPIES)
+        while isinstance(value, Result) and isinstance(value.of, Ref) and value.of.name in copies:
+            found = [key for argument in module.sites[value.site].args[:1] for key in _keys(argument.value)]
+            if len(found) != 1:
+                break
+            value = found[0]
+        return value
 
     def parameters(self, module: Module, function: Function) -> _Consumed:
         """The parameters of a function that it uses up on some way, as keys."""
@@ -221,7 +238,7 @@ class _Walk:
                 return True
             elif step >= 0:
                 for value, sure in self.keys.used_at(self.module, step):
-                    self.use(value, _Use(step, way, sure))
+                    self.use(self.keys.original(self.module, value), _Use(step, way, sure))
                 for value, use in self.keys.repeated_at(self.module, step):
                     self.report(value, use.site, use.site)
         return False

@@ -819,7 +819,7 @@ class Matcher:
         given = point.function.call(point.at)
         place = [known for known, _ in self._signature(name, [entry])].index(parameter)
         value = given.named.get(parameter, given.positional[place] if place < len(given.positional) else -1)
-        return least(meaning, point.function, value) if value >= 0 else 0
+        return least(self._meanings, meaning, point.function, value) if value >= 0 else 0
 
     @staticmethod
     def _may_be_another(module: Module, site: Site, entry: Entry) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from detlint.catalog import TRANSFORM
@@ -15,7 +15,7 @@ from detlint.config import Settings
 from detlint.domains.pipelines import Pipelines
 from detlint.facts.model import Items, Ref, Result, Value
 from detlint.model.module import Module
-from detlint.program.outcome import Runs
+from detlint.program.outcome import Outcome, Runs
 
 STREAMS: Final = ("python", "numpy", "torch")
 _REMEDY: Final = "Seed the run; to compare two back ends, leave it out or have it do the same each time."
@@ -33,17 +33,17 @@ class OwnTransforms:
     def findings(self, module: Module, runs: Runs) -> Iterator[Finding]:
         """The findings of a module, by the runs that come to it."""
         resolver = self._matcher.resolver
-        unseeded = frozenset(stream for passage in runs.passages for stream in passage.outcome.unseeded)
+        outcomes = [passage.outcome for passage in runs.passages]
         for index, site in enumerate(module.sites):
             if site.kind != "call":
                 continue
             target = self._matcher.target(module, index)
             if isinstance(target, Ref) and "::" in target.name and self._makes_transform(module, index, target):
                 made = Result(target, resolver.global_site(module.path, index))
-                yield from self._told(module, index, made, target.name, unseeded)
+                yield from self._told(module, index, made, target.name, outcomes)
             elif words := self._words(module, index):
                 for value in self._functions(module, index, words):
-                    yield from self._told(module, index, value, value.name, unseeded)
+                    yield from self._told(module, index, value, value.name, outcomes)
 
     def _makes_transform(self, module: Module, index: int, target: Ref) -> bool:
         """Whether a call makes an object of a class of the program that is called, is no layer and no data set, and comes to data."""
@@ -75,8 +75,10 @@ class OwnTransforms:
                 if isinstance(one, Ref) and "::" in one.name and not self._matcher.resolver.classes.is_class(one.name):
                     yield one
 
-    def _told(self, module: Module, index: int, value: Value, name: str, unseeded: frozenset[str]) -> Iterator[Finding]:
-        """The finding of a transform that draws."""
+    def _told(
+        self, module: Module, index: int, value: Value, name: str, outcomes: Iterable[Outcome]
+    ) -> Iterator[Finding]:
+        """The finding of a transform that draws. A run that tells of its stream at a draw of the transform's own says no more by it."""
         drawn = tuple(stream for stream in STREAMS if self._handed.draws(value, frozenset({stream})))
         if not drawn:
             return
@@ -84,7 +86,11 @@ class OwnTransforms:
         short = name.rpartition("::")[2]
         message = f"`{short}` is a transform of the project's own, and draws {' and '.join(drawn)}'s random numbers for each item"
         in_test = stands_in_test(module, self._matcher.catalog.testing)
-        is_unseeded = not unseeded.isdisjoint(drawn)
+        is_unseeded = any(
+            not outcome.unseeded.isdisjoint(drawn)
+            and not any(f"{first}.".startswith(f"{name}.") for first in outcome.first)
+            for outcome in outcomes
+        )
         case = Case(rule.level, rule.family, self._settings.profile, "likely", is_unseeded, in_test=in_test)
         found = level(case)
         span = module.sites[index].span

@@ -256,6 +256,8 @@ class Silence:
             return ""
         if entry.while_training and not any(outcome.trains for outcome in through):
             return "no run that trains comes here"
+        if "in-evaluation-mode" in entry.contexts and self._untrained.is_left(module):
+            return "it comes in evaluation mode, and nothing of the project is told to train"
         if entry.inside and not entry.while_training:
             return f"it stands in no class that is a {' or '.join(entry.inside)}"
         if entry.outermost and any(

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from detlint.checks.finding import Certainty, Finding, Step
-from detlint.checks.kernels import CODE
+from detlint.checks.kernels import CODE, COUNTS
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher
 from detlint.checks.tests import is_test
@@ -19,11 +19,6 @@ from detlint.model.uses import Users
 
 MOST: Final = 3
 """So many calls in Python are named."""
-
-_COUNTS: Final = (
-    "`{api}` gives out places in whatever order the threads arrive, so what is stored there has another order in each run",
-    "Find the places by a prefix sum over the threads, or sort what is stored.",
-)
 
 
 class SourceRules:
@@ -50,7 +45,7 @@ class SourceRules:
         certainty: Certainty = "certain" if atomic.numbers == FLOATS and steps else "likely"
         certainty = "possible" if atomic.is_own else certainty
         found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
-        said, remedy = _COUNTS if atomic.is_counter else (rule.message.replace("programs", "threads"), rule.remedy)
+        said, remedy = COUNTS if atomic.is_counter else (rule.message.replace("programs", "threads"), rule.remedy)
         message = said.replace("{api}", atomic.name)
         span = Span(*atomic.place.function.span(atomic.place.at))
         return Finding(

@@ -72,7 +72,9 @@ class _Order(Functions):
         return max((self.inside(value, use) for use in self.function.users[value]), default=NOTHING)
 
     def shared(self) -> int:
-        """What the order does in which tasks that run the function come to put something into what they share."""
+        """What the order does in which tasks that run the function come to put something into what they share, or draw."""
+        if self._draws(growth.WHOLE):
+            return DECIDES
         return max(map(self.gathered, tasks.gathered(self.function)), default=NOTHING)
 
     def _is_new(self, value: int) -> bool:
@@ -345,7 +347,6 @@ class _Order(Functions):
     def _draws(self, loop: int) -> bool:
         """Whether a loop's body draws, so that the order says who gets which number."""
         function = self.function
-        body = range(loop + 1, function.flow.parts[loop][1])
-        spans = {function.spans[at] for at in body if function.ops[at][0] == op.CALL}
+        spans = {function.spans[at] for at in growth.ops_of(function, loop) if function.ops[at][0] == op.CALL}
         sites = (index for index, site in enumerate(self.module.sites) if site.span.place in spans)
         return any(self.source.asked.draws(self.module, index) for index in sites)

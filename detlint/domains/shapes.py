@@ -11,7 +11,7 @@ from typing import Final
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.model.meaning import Meaning
+from detlint.model.meaning import Meaning, Meanings
 
 _TOLD: Final = frozenset({"permute", "reshape", "view"})
 """Methods of tensors, and functions, that are told each dimension, or where it goes."""
@@ -31,19 +31,21 @@ _SIZED: Final = frozenset({"torch.empty", "torch.ones", "torch.rand", "torch.ran
 _DEEPEST: Final = 6
 
 
-def least(meaning: Meaning, function: Function, value: int, depth: int = 0) -> int:
+def least(meanings: Meanings, meaning: Meaning, function: Function, value: int, depth: int = 0) -> int:
     """The number of dimensions that a value surely has at least; 0 where nothing is known."""
     operation = function.ops[value]
     if depth > _DEEPEST:
         return 0
     if operation[0] == op.LOAD:
         stored = function.stored(value)
-        return min((least(meaning, function, made, depth + 1) for made in stored), default=0) if stored else 0
+        return min((least(meanings, meaning, function, made, depth + 1) for made in stored), default=0) if stored else 0
     if operation[0] != op.CALL:
         return 0
     known = _GIVES.get(meaning.name(function, operation[1])) or _GIVES.get(meaning.kind(function, operation[1]))
     if known:
         return known
+    if layer := meanings.forward(meaning, function, operation[1]):
+        return min((least(meanings, *layer, kept[1], depth + 1) for _, kept in layer[1].each(op.RETURN)), default=0)
     word, base, given = function.called(value), function.called_on(value), function.call(value)
     sizes = [*given.positional]
     name = meaning.name(function, operation[1])
@@ -60,8 +62,8 @@ def least(meaning: Meaning, function: Function, value: int, depth: int = 0) -> i
     if word in _TWO:
         places = [function.constant(size) for size in sizes]
         told = [place + 1 if place >= 0 else -place for place in places if type(place) is int]
-        return max([*told, least(meaning, function, base, depth + 1)])
-    return least(meaning, function, base, depth + 1) if word in _KEEP else 0
+        return max([*told, least(meanings, meaning, function, base, depth + 1)])
+    return least(meanings, meaning, function, base, depth + 1) if word in _KEEP else 0
 
 
 def _told(function: Function, sizes: Sequence[int]) -> int:

@@ -63,7 +63,7 @@ def _has_one_worker(function: Function, call: int) -> bool:
 def gathered(function: Function) -> list[Grown]:
     """What the tasks that run a function put into things that others have, too, as they come to it. What a coroutine does before it
     waits for anything comes in the order in which it was begun."""
-    grown = [part for part in growth.gathered(function, -1) if part.what != "yield"]
+    grown = [part for part in growth.gathered(function, growth.WHOLE) if part.what != "yield"]
     if not function.header.kind & ASYNC:
         return grown
     first = next((at for at, _ in function.each(op.AWAIT)), len(function.ops))

@@ -10,7 +10,7 @@ from typing import Final
 from detlint import counters
 from detlint.catalog import HARDWARE, Scalar
 from detlint.effects.effects import Effects, by_option
-from detlint.effects.state import State
+from detlint.effects.state import SELF, State
 from detlint.effects.summary import Call, Steps, is_text
 from detlint.facts.model import (
     Const,
@@ -27,7 +27,7 @@ from detlint.facts.model import (
 )
 from detlint.model.callees import BARE, Callee, returned
 from detlint.model.module import Module
-from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
+from detlint.model.parameters import ASKS, COMPARES, NAMES, SEEDS, UNPACKS
 from detlint.program.calls import Plain, is_self
 from detlint.program.reach import Place
 from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
@@ -87,7 +87,10 @@ class Calling(Effects):
                 owner = self.owner(frame, site.target, module, function)
             given = partial(self.arguments, frame, arguments, target, module, function)
             registry = self.owning(frame, site.target) if function.owner else ""
-            found.append(self.prepared(module, function, owner, place, given, bare, registry))
+            call = self.prepared(module, function, owner, place, given, bare, registry)
+            if function.owner and self.flow.asks_itself(module, function.owner):
+                call.made = self.maker(frame, site.target)
+            found.append(call)
         return tuple(found)
 
     def are_alternatives(self, target: Value, callees: Sequence[Callee]) -> bool:
@@ -135,6 +138,15 @@ class Calling(Effects):
             kind = self.resolver.types.of(self.values.look(frame, inner).value)
             return kind if "::" in kind else own
         return own
+
+    def maker(self, frame: Frame, raw: Value) -> int | None:
+        """The site that makes the object whose method is called."""
+        if not isinstance(raw, Member):
+            return None
+        if is_self(raw.base):
+            return SELF
+        value = self.values.look(frame, raw.base).value
+        return value.site if isinstance(value, Result) and value.site >= 0 else None
 
     def owning(self, frame: Frame, raw: Value) -> str:
         """The registry whose method is called, by its key."""
@@ -213,12 +225,16 @@ class Calling(Effects):
             made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
             if place is None or not self.is_left_alone(receiver, place):
                 made.append(Frame(module, function, call.given, receiver, call.registry, self.frame))
+                if place is not None:
+                    self.keep_maker(place, made[-1])
         if call.seen is not None:
             self.see(call.seen)
             return
         self.import_module(module.path)
+        own = self.frame.own if call.made == SELF else self.made_at.get(call.made)
         key = (
             call.key,
+            _key(own.given) if own is not None else None,
             self.doubtful > 0,
             self.hollow > 0,
             self.empties,
@@ -238,7 +254,7 @@ class Calling(Effects):
         name = (module.path, function.name)
         self.stack.append(name)
         outer, path, unread = self.frame, self.path, self.unread_parts
-        self.frame = Frame(module, function, call.environment, receiver, call.registry, outer)
+        self.frame = Frame(module, function, call.environment, receiver, call.registry, outer, own)
         if place is not None:
             self.path, self.unread_parts = (*path, place), call.unread
         self.recorder.enter("call", module, function, place)
@@ -257,6 +273,12 @@ class Calling(Effects):
         self.frame = outer
         self.stack.pop()
         self.done[key] = (dict(self.state.streams), dict(self.state.switches), self.stopped)
+
+    def keep_maker(self, place: Place, frame: Frame) -> None:
+        """Note with what an object is made at a site; where another one is made there otherwise, nothing is known of either."""
+        site = self.resolver.global_site(place.module.path, place.site)
+        before = self.made_at.get(site, frame)
+        self.made_at[site] = frame if before is not None and _key(before.given) == _key(frame.given) else None
 
     def call_idle(self, plain: Plain) -> None:
         """Run a function that does nothing of interest, and is called by its own name."""
@@ -321,7 +343,9 @@ class Calling(Effects):
         )
         if parsed or made in self.flow.deciding or _decides(origin, self.is_name):
             return True
-        return origin.value is not None and name in self.flow.parameters.that(SEEDS, module, function)
+        acts = ASKS if any(map(_is_of_program, options(origin.value))) else SEEDS
+        asked = self.flow.parameters.that(SEEDS, module, function), self.flow.parameters.that(acts, module, function)
+        return origin.value is not None and any(name in names for names in asked)
 
     def is_name(self, value: Scalar | None) -> bool:
         """Whether the registries that the run has come by keep something under a name."""
@@ -347,6 +371,12 @@ class Calling(Effects):
                     own = Member(Ref(f"{module.path}::{function.name}"), f"{BARE}{i}")
                     return (home, inner), {**closed, parameters[0].name: Origin(own)}
         return None
+
+
+def _is_of_program(value: Value | None) -> bool:
+    """Whether a value is a function or class of the program, or an object that one gives."""
+    root = value.of if isinstance(value, Result) else value
+    return isinstance(root, Ref) and "::" in root.name
 
 
 def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:
@@ -378,5 +408,5 @@ def _may_name(value: Value | None) -> bool:
     return all(isinstance(option, Const) and isinstance(option.value, str) for option in options(value))
 
 
-def _key(given: dict[str, Origin]) -> frozenset[tuple[str, str]]:
+def _key(given: Keyed[str, Origin]) -> frozenset[tuple[str, str]]:
     return frozenset((name, repr(origin.value)) for name, origin in given.items())

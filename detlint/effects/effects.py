@@ -24,6 +24,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.model.loaded import path_of
+from detlint.model.parameters import WORKERS
 from detlint.model.registries import last
 from detlint.model.tables import parts_of
 from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
@@ -328,13 +329,13 @@ class Effects(Streams):
 
     def load(self, effect: Effect, place: Place) -> None:
         """Note whether a loader has workers, and what it runs in them."""
-        workers = effect.arguments.get("num_workers")
+        workers = effect.arguments.get(WORKERS)
         parsed: Value | None = Const(0)
         if workers is not None and workers.given is not False:
-            parsed = self.written(effect, place, "num_workers").value
+            parsed = self.written(effect, place, WORKERS).value
         known = isinstance(parsed, Const) and isinstance(parsed.value, int)
         self.workers.add(known and isinstance(parsed, Const) and bool(parsed.value))
-        if workers is not None and workers.given is None:
+        if workers is not None and workers.given is None and self.unpacked(effect, place, WORKERS) is None:
             self.workers.add(False)  # only some of the tables that may be unpacked here have it
         for name in IN_WORKERS:
             given = effect.arguments.get(name)

@@ -11,10 +11,10 @@ from detlint.effects.recorder import Recorder
 from detlint.effects.summary import Summary
 from detlint.effects.top import Top
 from detlint.effects.words import Words
-from detlint.facts.model import Function, Value
+from detlint.facts.model import Function, Value, branches
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.program.calls import Calls, Knowledge, Seen
+from detlint.program.calls import Calls, Knowledge, Seen, asked_of_itself
 from detlint.program.values import Frame, Spot, Values
 
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
@@ -65,6 +65,7 @@ class Ground(Calls):
         self._keys: dict[object, int] = {}
         self._noting: dict[int, bool] = {}
         self._quiet: dict[str, bool] = {}
+        self._asking: dict[tuple[int, str], bool] = {}
         self.top: Callable[[str], Top | None]
         """What importing a file does; None for one that can't be read. Whoever keeps that says who answers."""
 
@@ -79,6 +80,15 @@ class Ground(Calls):
         if key not in self._summaries:
             self._summaries[key] = Summary(module, module.steps(function))
         return self._summaries[key]
+
+    def asks_itself(self, module: Module, owner: str) -> bool:
+        """Whether a method of a class asks an attribute of its object which way to go."""
+        key = (module.number, owner)
+        if key not in self._asking:
+            methods = (function for function in module.facts.functions if function.owner == owner)
+            found = (branch for method in methods for branch in branches(module.steps(method)))
+            self._asking[key] = any(asked_of_itself(branch, known=True) is not None for branch in found)
+        return self._asking[key]
 
     def notes(self, seen: Seen) -> bool:
         """Whether any of some files adds commands to groups, or puts something into registries."""

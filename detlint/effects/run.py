@@ -156,6 +156,8 @@ class Run:
         """Generators and coroutines that were made and have not run yet."""
         self.using = False
         """Whether its statements are over, and frameworks use what it has made."""
+        self.made_at: dict[int | None, Frame | None] = {}
+        """The sites that make objects -> the calls of their constructors; None for one that has made several, of different things."""
         self.made: dict[tuple[str, str], list[Frame]] = {}
         """The constructors that have run, by the class of the object and their own -> with what."""
         self.later: list[Later] = []
@@ -411,7 +413,9 @@ class Run:
         having = [body for body in bodies if asked.attr in body.attributes or asked.attr in body.methods]
         if kept is None or len(having) != 1 or any(body.decorators for body in bodies):
             return None
-        frames = self.made.get((receiver, owner), [])
+        own = self.frame.own
+        known = own is not None and f"{own.module.path}::{own.function.owner}" == owner
+        frames = [own] if known and own is not None else self.made.get((receiver, owner), [])
         return Made(owner, kept, frames) if frames else None
 
     def class_of(self, name: str) -> Class | None:
@@ -480,6 +484,7 @@ class Run:
         parsed = isinstance(raw, Member) and is_parsed(raw.base, self.resolver, self.frame.module.path)
         if (
             holds_parameter(raw)
+            or holds_parameter(known)
             or rests_on_call(known)
             or parsed
             or (known is None and isinstance(raw, (Member, Result)))

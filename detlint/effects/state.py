@@ -11,6 +11,8 @@ from detlint.facts.model import Value
 from detlint.program.reach import Place
 from detlint.program.values import Frame
 
+SELF: Final = -1
+"""Stands for the site that has made `self`."""
 LOADS_WEIGHTS: Final = "loads-weights"
 # Functions that a loader calls in its workers, in the order in which it does.
 IN_WORKERS: Final = ("worker_init_fn", "collate_fn")

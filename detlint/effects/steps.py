@@ -102,6 +102,9 @@ class Stepping(Importing):
                 self.caught(partial(self.steps, arm))
             self.state = after
             return False
+        asked = asked_of_itself(branch, known=True) if self.frame.own is not None else None
+        if asked is not None and (holds := self.kept_flag(asked, branch.test)) is not None:
+            return self.steps(arms[0 if holds else 1])
         test = self.in_context(fork.tests, partial(self.tested, branch))
         if test.orders and self.caller() is not None:
             return self.stop("an order of None and a number")
@@ -188,17 +191,19 @@ class Stepping(Importing):
 
     def kept_flag(self, asked: Member, test: Value | None) -> bool | None:
         """Whether an attribute is true that a constructor keeps of what it is given, or a test holds which asks what text that is, by all
-        that the run has made; None where these differ or leave it open, something sets it anew, or objects may be made out of sight.
-        Only known once all are made."""
-        made = self.made_for(asked) if self.using else None
-        if made is None:
+        that the run has made, or by the one that `self` is; None where these differ or leave it open, something sets it anew, or objects
+        may be made out of sight. Of all, it is only known once all are made."""
+        made = self.made_for(asked)
+        is_own = made is not None and made.frames == [self.frame.own]
+        if made is None or not (is_own or self.using):
             return None
         attributes = {asked.attr}
         kept = partial(self.kept_as, asked, attributes)
         value = test if isinstance(test, Expression) else made.kept
         held = {Kept(self.values, frame, kept).is_true(value) for frame in made.frames}
         known = held.pop() if len(held) == 1 and all(frame.given for frame in made.frames) else None
-        if known is None or self.some_file(partial(self.flow.words.writers.looks_up, made.owner.rpartition("::")[2])):
+        looks_up = partial(self.flow.words.writers.looks_up, made.owner.rpartition("::")[2])
+        if known is None or not (is_own or not self.some_file(looks_up)):
             return None
         return (
             None if any(self.some_file(partial(self.flow.words.writers.sets, name)) for name in attributes) else known

@@ -11,6 +11,7 @@ from detlint.catalog import Entry
 from detlint.effects.state import LOADS_WEIGHTS
 from detlint.effects.steps import Stepping
 from detlint.facts.model import (
+    Branch,
     Const,
     Either,
     Instance,
@@ -19,6 +20,7 @@ from detlint.facts.model import (
     Member,
     Ref,
     Result,
+    Step,
     Value,
     is_made_by,
     options,
@@ -46,7 +48,7 @@ class Streams(Stepping):
         if not self.flow.loads_weights(module, function):
             return False
         complete = self.flow.knowledge.sinks.is_complete
-        for other in surely_after(module.steps(function), place.site) or ():
+        for other in surely_after(self.as_decided(module.steps(function)), place.site) or ():
             site = module.sites[other]
             if not isinstance(site.target, Member) or site.target.attr not in loading:
                 continue
@@ -57,6 +59,30 @@ class Streams(Stepping):
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
                 return not self.is_used_before(place, other)
         return False
+
+    def as_decided(self, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+        """What a function does, with an arm in the place of each `if` that this frame decides: `if pretrained:`."""
+        found: list[Step] = []
+        for step in steps:
+            if not isinstance(step, Branch):
+                found.append(step)
+                continue
+            arm = self.arm_of(step) if step.kind == "if" else None
+            if arm is None:
+                found.append(msgspec.structs.replace(step, arms=tuple(map(self.as_decided, step.arms))))
+                continue
+            taken = self.as_decided(arm)
+            found += taken
+            if -1 in taken:
+                break
+        return tuple(found)
+
+    def arm_of(self, branch: Branch) -> tuple[Step, ...] | None:
+        """The arm of an `if` that this frame, or all that the program has, decides for; None where it stays open."""
+        test = self.tested(branch)
+        if test.how in ("said", "decided"):
+            return branch.arms[0 if test.first else 1]
+        return next(filter(self.is_taken, branch.arms), None)
 
     def gives_seeds(self, stream: str) -> bool:
         """Whether the seeds of a framework's initial weights are drawn from another stream than its own, and that is seeded."""

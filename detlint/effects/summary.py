@@ -75,6 +75,9 @@ class Call(msgspec.Struct, eq=False):
     """The parts of what it gives back that nobody reads."""
     idle: bool = False
     """Whether the top level that it stands in does nothing with that."""
+    made: int | None = None
+    """The site, by a number that means the same everywhere, that makes the object whose method it is; `SELF`: it is that of the function
+    around. None where that isn't known, or nothing asks the object what it was made with."""
 
 
 class Handing(msgspec.Struct, eq=False):

@@ -124,6 +124,8 @@ GETATTR: Final = Ref("builtins.getattr")
 IMPORT_MODULE: Final = Ref("importlib.import_module")
 """What gives a module by such a name, likewise."""
 PUT_TOGETHER: Final = Ref("builtins.str.join")
+ANY_TEXT: Final = Ref("builtins.str")
+"""A part of such a text of which nothing is known."""
 """What gives the text that some parts make, likewise."""
 LOOKED_UP: Final = (GETATTR, IMPORT_MODULE, PUT_TOGETHER)
 TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})

@@ -39,6 +39,8 @@ _LITERALS: Final = frozenset({"number_literal", "string_literal", "raw_string_li
 _TYPES: Final = frozenset({"primitive_type", "sized_type_specifier"})
 WORDS: Final = (
     b"tomicAdd",
+    b"tomicInc",
+    b"tomicDec",
     b"tomicSub",
     b"tomicCAS",
     b"fetch_add",

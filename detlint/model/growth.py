@@ -33,6 +33,8 @@ _SAYS: Final = frozenset({
     op.ATTR, op.BINARY, op.CALL, op.CONST, op.FORMAT, op.ITEM, op.LOAD, op.PART, op.SLICE, op.STORE, op.TEXT, op.TUPLE, op.UNARY,
 })  # fmt: skip
 
+WHOLE: Final = -1
+"""Stands for a loop whose body is all of a function: who calls it again and again."""
 What = Literal["object", "sum", "yield", "file", "numbers"]
 
 
@@ -50,7 +52,7 @@ class Grown(NamedTuple):
 
 def only_logs(function: Function, loop: int) -> bool:
     """Whether a loop's body does nothing but log what is at hand: `logger.info(f"Sample {i}: {data[i]}")`."""
-    body = _body(function, loop)
+    body = ops_of(function, loop)
     calls = [at for at in body if function.ops[at][0] == op.CALL]
     logs = bool(calls) and all(function.called(at) in LEVELS and function.called_on(at) >= 0 for at in calls)
     return logs and all(
@@ -60,8 +62,8 @@ def only_logs(function: Function, loop: int) -> bool:
 
 
 def gathered(function: Function, loop: int) -> list[Grown]:
-    """What a loop's body gathers, in order; that of the function for -1, which has another turn in each call."""
-    body = _body(function, loop)
+    """What a loop's body gathers, in order; that of the function for `WHOLE`, which has another turn in each call."""
+    body = ops_of(function, loop)
     ends = [at for at in body if function.ops[at][0] == op.LOAD and is_unbound(function, at)]
     come_to = (at for at in body if not any(_is_behind(function, end, at) for end in ends))
     grown = (part for at in come_to for part in _growth(function, at, loop))
@@ -73,7 +75,8 @@ def _is_behind(function: Function, end: int, at: int) -> bool:
     return end < at and function.flow.blocks[end] in (*function.blocks(at),)
 
 
-def _body(function: Function, loop: int) -> range:
+def ops_of(function: Function, loop: int) -> range:
+    """The ops of a loop's body; for `WHOLE`, all of the function's."""
     return range(loop + 1, function.flow.parts[loop][1] if loop >= 0 else len(function.ops))
 
 
@@ -199,13 +202,13 @@ def _is_counter(function: Function, value: int, table: int, loop: int) -> bool:
         made = function.ops[stored[2]] if stored[0] == op.STORE else (op.END,)
         if made[0] == op.PART and made[1] == loop and made[2:] == (0, 2):
             return True
-        if _adds_constant(function, made) and found in _body(function, loop):
+        if _adds_constant(function, made) and found in ops_of(function, loop):
             return True
     return False
 
 
 def _augments(function: Function, loop: int) -> Iterator[Op]:
-    return (function.ops[at] for at in _body(function, loop) if function.ops[at][0] == op.AUGMENT)
+    return (function.ops[at] for at in ops_of(function, loop) if function.ops[at][0] == op.AUGMENT)
 
 
 def _adds_constant(function: Function, made: Op) -> bool:

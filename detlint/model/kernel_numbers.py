@@ -282,7 +282,7 @@ class Values:
     def _made(self, function: Function, name: str, given: Sequence[int], told: int, depth: int) -> Numbers:
         """What a call gives that may be told a type: else what it gives by itself, or what it is given."""
         terms = self.terms
-        kinds = [told] if told >= 0 else [*given[1:]]
+        kinds = [told] if told >= 0 else [*given[0 if terms.has("typed", name) else 1 :]]
         for value in kinds:
             found = self.of(function, value, depth) if self._is_type(function, value) else OPEN
             if found:

@@ -13,7 +13,6 @@ from detlint.ir.body import UNKNOWN
 from detlint.ir.code import Function
 from detlint.ir.places import Place
 from detlint.model.kernel_numbers import WHOLE, Values
-from detlint.model.kernel_writers import Writers
 from detlint.model.kernels import Kernels
 from detlint.model.meaning import Meaning
 
@@ -254,43 +253,3 @@ def _axis(function: Function, index: int) -> int | None:
     kept = [number for number, part in enumerate(parts) if function.ops[part][0] == op.SLICE]
     rest = all(function.constant(part) is None for part in parts if function.ops[part][0] != op.SLICE)
     return kept[0] if len(kept) == 1 and rest else None
-
-
-def races(kernels: Kernels, meaning: Meaning, function: Function) -> Iterator[tuple[Place, bool]]:
-    """What rounds of a loop that run at the same time do to one place: `total[index[i]] += x[i]`; and whether it is one sum over all
-    of them, which is put together from those of threads."""
-    numbers = kernels.numbers(meaning)
-    writers = Writers(numbers, threads=False)
-    for mark, operation in function.each(op.FOR):
-        source = function.ops[operation[1]]
-        named = numbers.named(function, source[1]) if source[0] == op.CALL else ""
-        if not kernels.terms.has("parallel_ranges", named):
-            continue
-        end = function.parts[mark][-1]
-        before = {part[1] for at, part in function.each(op.STORE) if at < mark}
-        for at, part in function.each(op.SET_ITEM):
-            array, *indices = _row(function, part[1])
-            own = mark < array < end and function.ops[array][0] != op.LOAD  # made anew in each round
-            adds = mark < at < end and not own and function.ops[part[3]][0] == op.AUGMENT
-            place = [array, *indices, part[2]]
-            if adds and not writers.is_alone(function, at, place, frozenset({f"program {mark}"})):
-                yield Place(function, at), False
-        for at, (_, slot, value) in function.each(op.STORE):
-            adds = mark < at < end and slot in before and function.ops[value][0] == op.AUGMENT
-            if adds and numbers.of(function, value) != WHOLE:
-                yield Place(function, at), True
-
-
-def _row(function: Function, value: int) -> list[int]:
-    """An array, or the one that it is a row of, with the numbers of that row: `row = table[index[i]]`."""
-    array = function.meant(value)
-    indices = list[int]()
-    while function.ops[array][0] == op.ITEM and _is_number(function, function.ops[array][2]):
-        indices.insert(0, function.ops[array][2])
-        array = function.meant(function.ops[array][1])
-    return [array, *indices] if indices else [value]
-
-
-def _is_number(function: Function, index: int) -> bool:
-    """Whether an index is one number, as an element of a table is, and what a loop counts."""
-    return function.ops[function.meant(index)][0] in (op.BINARY, op.CONST, op.FOR, op.ITEM)

@@ -11,90 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.tests import denied
+from detlint.model.kernel_digits import Axes, Digit, complete
 from detlint.model.kernel_numbers import Values
 
-Axes = frozenset[str]
-"""Numbers that are kept apart: `program x`, `thread x`, `lane 12`."""
 NOTHING: Final[Axes] = frozenset()
 _PARTS: Final = {"//": "//", "/": "//", "%": "%"}
 """What takes a number apart, of Python and of C++."""
-_SUMS: Final = frozenset({"+", "-", "/", "//", "%", "<<", ">>", "&"})
-"""What makes a size no product."""
 _LOOP: Final = "round"
 """Of a loop that is no launch: which round it is."""
+_GIVEN_OUT: Final = "given out"
+"""What a counter has given out, which no other has."""
 _SHARED: Final = "__shared__"
 DEEPEST: Final = 30
 MOST_FLAGS: Final = 4
 """So many parameters are taken to choose the way; more are taken not to."""
-
-
-def _factors(size: str) -> tuple[str, ...]:
-    """What a size is a product of: `(B * (H * W))`."""
-    if " * " in size and _SUMS.isdisjoint(size.split()):
-        return tuple(sorted(size.replace("(", "").replace(")", "").split(" * ")))
-    return (size.replace(" ", ""),)
-
-
-def _without(sizes: Sequence[str], factors: Sequence[str]) -> tuple[str, ...] | None:
-    """A product without some of its factors; None where it hasn't these."""
-    left = [*sizes]
-    for factor in factors:
-        if factor not in left:
-            return None
-        left.remove(factor)
-    return tuple(left)
-
-
-class _Digit(NamedTuple):
-    """A number that is taken apart, `n // below % rest`: a digit of it, written to mixed bases."""
-
-    number: str
-    below: tuple[str, ...]
-    """The factors of what it is divided by."""
-    rest: tuple[str, ...]
-    """Those of what the rest is taken by; none for none."""
-
-    @classmethod
-    def of(cls, axis: str) -> _Digit:
-        """The digit as which an axis is written."""
-        number, _, rest = axis.partition(" // ")
-        below, _, rest = rest.partition(" % ")
-        return cls(number, _listed(below), _listed(rest))
-
-    def part(self, word: str, size: str) -> str:
-        """What is left of it by another division, or rest, by a size; "" where that keeps nothing apart."""
-        factors, below, rest = _factors(size), self.below, self.rest
-        if word == "%":
-            within = _without(rest, factors) is not None or not rest
-            rest = factors if within else rest
-            known = within or _without(factors, rest) is not None
-        else:
-            left = _without(rest, factors) if rest else ()
-            known, below, rest = bool(left) or not rest, tuple(sorted(below + factors)), left or ()
-        return f"{self.number} // {' '.join(below)} % {' '.join(rest)}" if known else ""
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(text.split())
-
-
-def _complete(axes: Axes) -> Axes:
-    """What is kept apart, with the numbers of which all digits are: `n // size` and `n % size`."""
-    digits = [_Digit.of(axis) for axis in axes if " // " in axis]
-    found = set(axes)
-    for number in {digit.number for digit in digits}:
-        below: tuple[str, ...] | None = ()
-        while below is not None and number not in found:
-            following = [digit for digit in digits if digit.number == number and digit.below == below]
-            if any(not digit.rest for digit in following):
-                found.add(number)
-            below = next((tuple(sorted(below + digit.rest)) for digit in following if digit.rest), None)
-    return frozenset(found)
 
 
 def _in_one_program(axes: Axes) -> Axes:
@@ -117,13 +53,25 @@ class Writers:
         values: knows the names of values.
         threads: whether each program has threads that all do the same.
         zero: the parameters that some launch gives 0: strides of what all programs add to.
+        rounds: the loop whose rounds run at the same time, where nothing that it goes through says so.
+        handed: what the parameters of a function keep apart, by what it is called with.
     """
 
-    def __init__(self, values: Values, *, threads: bool, zero: frozenset[int] = frozenset()) -> None:
+    def __init__(
+        self,
+        values: Values,
+        *,
+        threads: bool,
+        zero: frozenset[int] = frozenset(),
+        rounds: int = -1,
+        handed: Mapping[int, Axes] = MappingProxyType({}),
+    ) -> None:
         self._values = values
         self._terms = values.terms
         self._threads = threads
         self._zero = zero
+        self._rounds = rounds
+        self._handed = handed
         self._chosen: Mapping[str, bool] = {}
 
     def is_alone(self, function: Function, at: int, place: Sequence[int], grid: Axes | None = None) -> bool:
@@ -134,6 +82,24 @@ class Writers:
             grid: the programs of the launch, where they are known.
         """
         return all(self._is_alone(function, at, place, grid, way) for way in self._ways(function, at, place))
+
+    def running(self, function: Function, at: int, grid: Axes | None = None) -> Axes:
+        """The programs and threads that come to an op."""
+        return frozenset((grid if grid is not None else self._running(function)) - self._left_out(function, at))
+
+    def rounds(self, function: Function) -> Axes:
+        """The rounds of the loop that run at the same time, as they are numbered: `for i, j in cells`."""
+        return self._in_parts(function, self._rounds, frozenset({f"program {self._rounds}"}))
+
+    def handed(self, function: Function, value: int, running: Axes) -> Axes:
+        """What an address that is handed over keeps apart; one of a block's own memory keeps apart all blocks."""
+        own = {axis for axis in running if axis.startswith("program")} if self._is_shared(function, value) else NOTHING
+        return self._apart(function, [value]) | own
+
+    def tells(self, function: Function, value: int) -> bool:
+        """Whether a value is the number of a program, thread or round, as such."""
+        operation = function.ops[value]
+        return bool(self._own(function, operation[1] if operation[0] in (op.FOR, op.WITH) else value, value))
 
     def array(self, function: Function, place: int) -> int:
         """The name of the array that an address is one in; -1 for none."""
@@ -171,15 +137,19 @@ class Writers:
         wanted = {*(grid if grid is not None else self._running(function))} | self._lanes(function, place)
         if any(self._is_shared(function, value) for value in place):
             wanted = {axis for axis in wanted if not axis.startswith("program")}
-        wanted -= self._left_out(function, at)
-        return wanted <= _complete(self._apart(function, place))
+        apart = complete(self._apart(function, place))
+        return _GIVEN_OUT in apart or wanted - self._left_out(function, at) <= apart
 
     def _apart(self, function: Function, place: Sequence[int]) -> Axes:
         address = self._summed(function, [*self._terms_of(function, place[0], 0, address=True)]) if place else NOTHING
         return address.union(*(self.axes(function, index) for index in place[1:]))
 
     def _running(self, function: Function) -> set[str]:
-        """The programs and threads that run a kernel, by the numbers that it asks for."""
+        """The programs and threads that run a kernel."""
+        return {*self.asked(function)} or {"program x"}
+
+    def asked(self, function: Function) -> Axes:
+        """Those whose numbers it asks for."""
         found = {"program x", "thread x"} if self._threads else set[str]()
         around: Function | None = function
         while around is not None and around.number:
@@ -188,8 +158,7 @@ class Writers:
                 own = self._own(around, at if operation[0] in (op.CALL, op.ATTR) else asked, at)
                 found |= self._in_parts(around, at, own)
             around = around.parent
-        found = {axis for axis in found if not axis.startswith(("lane", _LOOP)) and f"{axis}.0" not in found}
-        return found or {"program x"}
+        return frozenset(a for a in found if not a.startswith(("lane", _LOOP)) and f"{a}.0" not in found)
 
     def _own(self, function: Function, value: int, at: int) -> Axes:
         """Which number an op is by itself: `program_id(0)`, `threadIdx.x`, the variable of a loop over all programs."""
@@ -197,7 +166,13 @@ class Writers:
         if function.ops[at][0] in (op.FOR, op.WITH):
             call = operation if operation[0] == op.CALL else (op.END,)
             name = self._values.named(function, call[1]) if call[0] == op.CALL else ""
-            kind = "program" if terms.has("programs", name) else "lane" if terms.has("lanes", name) else ""
+            kind = (
+                "program"
+                if terms.has("programs", name) or at == self._rounds
+                else "lane"
+                if terms.has("lanes", name)
+                else ""
+            )
             return frozenset({f"{kind} {at}"}) if kind else NOTHING
         if operation[0] == op.ATTR:
             of, axis = self._values.named(function, operation[1]), function.strings[operation[2]]
@@ -258,7 +233,7 @@ class Writers:
         if code == op.BINARY and function.strings[operation[1]] in _PARTS:
             size, word = self._size_name(function, operation[3]), _PARTS[function.strings[operation[1]]]
             axes = self.axes(function, operation[2], depth + 1) if size else NOTHING
-            return frozenset(part for axis in axes if (part := _Digit.of(axis).part(word, size)))
+            return frozenset(part for axis in axes if (part := Digit.of(axis).part(word, size)))
         if code == op.BINARY and function.strings[operation[1]] in ("*", "<<"):
             one, other = (self.axes(function, side, depth + 1) for side in operation[2:4])
             vanishes = any(self._vanishes(function, side) for side in operation[2:4])
@@ -325,6 +300,9 @@ class Writers:
         return all(function.constant(part) is None or function.ops[part] == (op.SLICE, -1, -1, -1) for part in parts)
 
     def _loaded(self, function: Function, value: int, depth: int) -> Axes:
+        given = function.given(value) if self._handed else None
+        if given is not None and given[0] is function and given[1] in self._handed:
+            return self._handed[given[1]]
         stored = function.stored(value)
         if stored is not None:
             stored = [made for made in stored if self._is_chosen(function, made)]
@@ -387,6 +365,8 @@ class Writers:
     def _of_call(self, function: Function, value: int, depth: int) -> Axes:
         """A cast keeps apart what its argument does; what loads, or cuts, nothing."""
         call, name = function.call(value), self._values.named(function, function.ops[value][1])
+        if self._terms.has("atomics", name) and call.positional and not self._is_shared(function, call.positional[0]):
+            return frozenset({_GIVEN_OUT})
         if self._terms.has("loads", name) and self._begins(function, value):
             return self.axes(function, call.positional[0], depth + 1)
         if self._terms.has("cuts", name):
@@ -439,7 +419,7 @@ class Writers:
     def _summed(self, function: Function, terms: Sequence[_Term]) -> Axes:
         """What a sum keeps apart: nothing where two of its terms may make up for each other."""
         own = [term for term in terms if term.axes]
-        plain = [term for term in own if term.scale < 0]
+        plain = [term for term in own if term.scale < 0 and _GIVEN_OUT not in term.axes]
         if len(plain) > 1:
             return NOTHING
         sizes = {size for term in plain for size in self._sizes(function, term.value)}

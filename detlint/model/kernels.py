@@ -14,8 +14,8 @@ from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.places import Place
+from detlint.model.kernel_digits import Axes
 from detlint.model.kernel_numbers import OPEN, WHOLE, Numbers, Terms, Values, joined
-from detlint.model.kernel_writers import Axes, Writers
 from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
 
@@ -65,6 +65,16 @@ class _Numbers(Values):
     def given(self, function: Function, number: int) -> Numbers:
         return self._kernels.given(self._meaning, function, number, self._depth)
 
+    def _attribute(self, function: Function, at: int, depth: int) -> Numbers:
+        return super()._attribute(function, at, depth) or joined(self._kept(function, at, depth))
+
+    def _kept(self, function: Function, at: int, depth: int) -> Iterator[Numbers]:
+        """What is kept as an attribute of the object whose method this is: `self.mass = ti.field(ti.f32)`."""
+        name = function.own(at)
+        for setter, there in function.code.setters(name) if name else ():
+            if setter.own(there) == name and setter.ops[there][0] == op.SET_ATTR:
+                yield self.of(setter, setter.ops[there][3], depth)
+
     def returned(self, function: Function, callee: int) -> Numbers:
         return self._kernels.returned(self._meaning, function, callee, self._depth)
 
@@ -98,38 +108,12 @@ class Kernels:
         added = numbers.of(function, adding.added)
         return WHOLE if WHOLE in (into, added) else into or added
 
-    def is_alone(self, meaning: Meaning, function: Function, call: int, adding: Adding) -> bool:
-        """Whether each place that a kernel adds to has one program, or thread, that does."""
-        threads = any(
-            self.terms.has("grids", n) or self.terms.has("threads", n) for n in self._called(meaning, function)
-        )
-        launches = self.launches(meaning, function)
-        zero = self._zero(launches, function, adding)
-        writers = Writers(self.numbers(meaning), threads=threads, zero=zero)
-        grids = [self._grid(launch) for launch in launches if launch.grid >= 0] if not threads else []
-        known = [grid for grid in grids if grid is not None]
-        if grids and len(known) == len(grids):
-            return all(writers.is_alone(function, call, adding.place, grid) for grid in known)
-        return writers.is_alone(function, call, adding.place)
-
-    def is_met(self, meaning: Meaning, function: Function, call: int, name: str, entry: Entry) -> bool:
-        """Whether what a call adds to is an array to which another such call of the kernel adds, in places that several add to."""
-        writers = Writers(self.numbers(meaning), threads=False)
-        array = writers.array(function, self.adding(function, call, name, entry).place[0])
-        for other, named in meaning.calls(function):
-            adding = self.adding(function, other, name, entry) if named == name and other != call else Adding([], -1)
-            same = array >= 0 and adding.place and writers.array(function, adding.place[0]) == array
-            if same and not self.is_alone(meaning, function, other, adding):
-                return True
-        return False
-
-    def _zero(self, launches: Sequence[Launch], function: Function, adding: Adding) -> frozenset[int]:
+    def zero(self, launches: Sequence[Launch], function: Function) -> frozenset[int]:
         """The parameters that are 0 in some launch which gives the array that is added to."""
-        made = (function.given(at) for value in adding.place for at in function.made_of(value))
-        parameters = {given[1] for given in made if given is not None and given[0] is function}
+        parameters = range(len(function.header.parameters))
         found = set[int]()
         for launch in launches:
-            handed = {number: self._handed(launch, function, number) for number in parameters}
+            handed = {number: self.handed(launch, function, number) for number in parameters}
             absent = {way for value in handed.values() for way in self._ways(launch, value, None)}
             found |= {number for number, value in handed.items() if {*self._ways(launch, value, 0)} - absent}
         return frozenset(found)
@@ -151,11 +135,6 @@ class Kernels:
         for each in stored if stored is not None else (value,):
             if _is(function, each, constant):
                 yield tuple((guard.test, guard.holds) for guard in function.guards(each))
-
-    def _called(self, meaning: Meaning, function: Function) -> Iterator[str]:
-        numbers = self.numbers(meaning)
-        for at, _ in function.each(op.ATTR, op.LOAD):
-            yield numbers.named(function, at)
 
     # -- launches ---------------------------------------------------------------------------------------------------
 
@@ -239,7 +218,7 @@ class Kernels:
             if function.ops[use.op][0] == op.CALL and use.place == 1 and results >= 0:
                 yield Launch(meaning, function, use.op, -1, results)
 
-    def _grid(self, launch: Launch) -> Axes | None:
+    def grid(self, launch: Launch) -> Axes | None:
         """The axes along which more than one program is launched; None where that isn't known."""
         function, at = launch.function, launch.function.meant(launch.grid)
         operation = function.ops[at]
@@ -302,14 +281,14 @@ class Kernels:
                 return self.numbers(meaning).of(around, inner[number])  # type: ignore[arg-type]
         return OPEN
 
-    def _handed(self, launch: Launch, function: Function, number: int) -> int:
+    def handed(self, launch: Launch, function: Function, number: int) -> int:
         """The argument that a launch gives for a parameter; -1 for none."""
         bound = 1 if function.receives else 0
         call = launch.function.call(launch.call)
         return call.argument(number - bound, function.text(number)) if number >= bound else -1
 
     def _handed_over(self, launch: Launch, function: Function, number: int, depth: int) -> Numbers:
-        call, value = launch.function.call(launch.call), self._handed(launch, function, number)
+        call, value = launch.function.call(launch.call), self.handed(launch, function, number)
         numbers = self.numbers(launch.meaning, depth + 1)
         if value < 0 and launch.results >= 0 and number >= len(call.positional):
             shapes = launch.function.ops[launch.function.meant(launch.results)]

@@ -187,6 +187,19 @@ class Meanings:
         found = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
         return (meaning, found[0]) if meaning is not None and len(found) == 1 else None
 
+    def forward(self, meaning: Meaning, function: Function, at: int) -> tuple[Meaning, Function] | None:
+        """What calling a value runs that is a layer of the program, wherever it was moved meanwhile: `net = Net().cuda()`."""
+        same, seen = self._resolver.catalog.words_with("returns-self"), set[int]()
+        while at >= 0 and at not in seen and not meaning.kind(function, at):
+            seen.add(at)
+            stored = (function.stored(at) or ()) if function.ops[at][0] == op.LOAD else ()
+            moved = function.called_on(at) if function.called(at) in same else -1
+            at = stored[0] if len(stored) == 1 else moved
+        kind = meaning.kind(function, at) if at >= 0 else ""
+        layer = self._resolver.kinds.layer(kind) if "::" in kind else None
+        method = self._resolver.classes.attribute(kind, layer.forward) if layer is not None else None
+        return self.definition(method.name) if isinstance(method, Ref) else None
+
     def _made(self, module: Module) -> Meaning:
         code = self._resolver.code(module.path)
         assert code is not None

@@ -24,8 +24,12 @@ NAMES: Final = "names"
 """It is the name of a module, or of a part of something, or a part of such a name."""
 UNPACKS: Final = "unpacks"
 """Its items are arguments of a call."""
+ASKS: Final = "asks"
+"""It is called, or a method of it is, perhaps of a part."""
 SEEDS: Final = "seeds"
 """It seeds a stream, or draws from it depend on it."""
+WORKERS: Final = "num_workers"
+"""The parameter of a loader that says in how many processes its data draw."""
 MISSES_A_SEED: Final = "DET10"
 """How the codes of rules begin about draws that miss a seed."""
 _ALIKE: Final = frozenset({"==", "!=", "in", "not in"})
@@ -98,6 +102,7 @@ class Parameters:
                 yield NAMES, operation[2]
         for at, operation in body.each(op.CALL):
             call, called = body.call(at), meaning.value(body, operation[1])
+            yield ASKS, operation[1]
             yield from ((UNPACKS, value) for value in _unpacked(body, at))
             if called in (GETATTR, IMPORT_MODULE):
                 yield from ((NAMES, value) for value in call.positional[called == GETATTR :][:1])
@@ -118,6 +123,7 @@ class Parameters:
                 yield from ((SEEDS, value) for value in (*call.positional, *call.named.values()))
             draws = (entry for entry in entries if entry.draws or entry.rule.startswith(MISSES_A_SEED))
             asked = {name for entry in draws for name, when in entry.when.items() if when.given is False}
+            asked |= {WORKERS} if any("loader" in entry.contexts for entry in entries) else set()
             order = [parameter for parameter, _ in catalog.signatures.get(name, ())]
             yield from ((SEEDS, value) for value in _given(body, at, order, asked))
 

@@ -26,6 +26,7 @@ from detlint.facts.model import (
 from detlint.facts.scope import MOST_DEFINITIONS, join
 
 if TYPE_CHECKING:
+    from detlint.model.module import Module
     from detlint.model.resolve import Resolver
 
 METHODCALLER: Final = Ref("operator.methodcaller")
@@ -58,7 +59,7 @@ class Results:
         site = resolver.global_site(path, value.site)
         if value.of in LOOKED_UP and value.site >= 0 and (module := resolver.module(path)) is not None:
             given = [resolver.normal(path, argument.value, function) for argument in module.sites[value.site].args]
-            return self.looked_up(path, value.of, given) or Result(value.of, site)
+            return self.looked_up(module, value, given) or Result(value.of, site)
         of = resolver.normal(path, value.of, function)
         if isinstance(of, Ref) and "::" not in of.name:
             contexts = resolver.contexts(of.name)
@@ -103,13 +104,14 @@ class Results:
             found = self._resolver.member(found, part)
         return found
 
-    def looked_up(self, path: str, by: Value, given: Sequence[Value | None]) -> Value | None:
+    def looked_up(self, module: Module, value: Result, given: Sequence[Value | None]) -> Value | None:
         """What a file gets by names that aren't written out, with all that is given: a module, a part of one, or a text; of several that
         it may be, all that there are. None where a name isn't known."""
+        by, path = value.of, module.path
         whole = given[:1] if by == GETATTR else ()
         names = [[o.value for o in options(name) if isinstance(o, Const)] for name in given[len(whole) :]]
         if [len(known) for known in names] != [len(options(name)) for name in given[len(whole) :]]:
-            return None
+            return self._fitting(whole[0], module, module.sites[value.site].args[1].value) if whole else None
         texts = [*map("".join, product(*(map(str, known) for known in names)))][:MOST_DEFINITIONS]
         if by == PUT_TOGETHER:
             return Either(tuple(map(Const, texts))) if len(texts) > 1 else Const(texts[0])
@@ -117,6 +119,21 @@ class Results:
             self._resolver.member(whole[0], text) if whole else self._resolver.full_name(path, text) for text in texts
         ]
         return join(value for value in found if value is not None)
+
+    def _fitting(self, whole: Value | None, module: Module, name: Value | None) -> Value | None:
+        """The functions and classes of a module whose names fit a text that a file puts together of parts which aren't all known:
+        `f"train_{model}"`; None for no such text."""
+        if not (isinstance(name, Result) and name.of == PUT_TOGETHER and isinstance(whole, Ref)):
+            return None
+        path, _, inside = whole.name.partition("::")
+        parts = [arg.value.value if isinstance(arg.value, Const) else "" for arg in module.sites[name.site].args]
+        begin, end = str(parts[0]), str(parts[-1])
+        home = self._resolver.module(path) if not inside else None
+        if home is None or not begin + end:
+            return None
+        there = [one for one in (*home.functions, *home.classes) if "." not in one and len(one) > len(begin + end)]
+        fits = [one for one in there if one.startswith(begin) and one.endswith(end)][:MOST_DEFINITIONS]
+        return join(Ref(f"{path}::{one}") for one in fits) if fits else None
 
     def returned(self, name: str) -> Value | None:
         """What a function of the program gives back."""

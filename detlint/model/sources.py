@@ -20,6 +20,7 @@ from detlint.model.atomic_modes import Modes
 from detlint.model.index import Index
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
+from detlint.model.source_ways import SourceWays
 from detlint.sources.cpp_text import is_cpp, may_add
 
 DEEPEST: Final = 4
@@ -124,6 +125,7 @@ class Source:
         self._index = index
         self._modes = Modes(terms, [*code.functions()])
         self.values = _Values(self)
+        self.ways = SourceWays(self)
 
     def atomics(self) -> Iterator[Atomic]:
         """The places that add atomically, and not surely whole numbers, to what others add to as well."""
@@ -135,7 +137,7 @@ class Source:
                 if found is not None and found != WHOLE:
                     own = self.terms.has("modes", name) and self._modes.is_of_own_places(function, at)
                     yield Atomic(Place(function, at), name, found, own)
-                elif found == WHOLE and called and self._gives_places(function, at):
+                elif found == WHOLE and called and self.ways.gives_places(function, at):
                     yield Atomic(Place(function, at), name, found, is_counter=True)
 
     def called(self, function: Function, at: int) -> str:
@@ -162,6 +164,10 @@ class Source:
             return None
         if self.terms.has("float_atomics", name):
             return FLOATS
+        if self.terms.has("counters", name):
+            return WHOLE
+        if self.terms.has("indexed_atomics", name) and len(given) > 3:
+            return self._added(function, at, given[:2], given[3])
         if not (self.terms.has("atomics", name) or self._is_of_namespace(function, at)):
             taken = self.macro(name, len(given))
             return self._by_macro(function, at, given, *taken) if taken is not None else None
@@ -185,45 +191,7 @@ class Source:
         """What numbers are added to a place; whole ones also where only one thread adds to it."""
         into, of = self.values.of(function, place[0]), self.values.of(function, added)
         found = WHOLE if WHOLE in (into, of) else into or of
-        return WHOLE if self._is_alone(function, at, place) else found
-
-    def _is_alone(self, function: Function, at: int, place: Sequence[int]) -> bool:
-        """Whether only one thread adds to a place, also by other additions to the same array."""
-        writers = Writers(self.values, threads=True)
-        if not writers.is_alone(function, at, place):
-            return False
-        array = writers.array(function, place[0])
-        calls = (
-            other for other, _ in function.each(op.CALL) if self.terms.has("atomics", self.called(function, other))
-        )
-        others = ((other, function.call(other).positional[:1]) for other in calls if other != at)
-        return all(
-            writers.array(function, n[0]) != array or writers.is_alone(function, other, n) for other, n in others if n
-        )
-
-    def _gives_places(self, function: Function, at: int) -> bool:
-        """Whether a thread stores what it has by its own number where a counter says that others share: `out[atomicAdd(&n, 1)] = x[i]`.
-        What is made of the count alone, a task that is taken from a queue, is the same whoever takes it."""
-        given = function.call(at).positional
-        if len(given) != 2 or function.called_on(at) >= 0 or self._is_alone(function, at, given[:1]):
-            return False
-        for _, operation in function.each(op.SET_ITEM, op.SET_ATTR):
-            address = operation[1:3] if operation[0] == op.SET_ITEM else operation[1:2]
-            made = {*function.made_of(operation[3])}
-            if (
-                any(at in function.made_of(part) for part in address)
-                and at not in made
-                and any(self._tells_program(function, part) for part in made)
-            ):
-                return True
-        return False
-
-    def _tells_program(self, function: Function, at: int) -> bool:
-        """Whether a value is the number of a block, or that of a thread among all."""
-        operation = function.ops[at]
-        if operation[0] == op.ATTR:
-            return self.terms.has("programs", self.values.named(function, operation[1]))
-        return operation[0] == op.CALL and self.terms.has("grids", self.called(function, at))
+        return WHOLE if self.ways.is_alone(function, at, place) else found
 
     def _by_macro(
         self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
@@ -411,6 +379,16 @@ class Source:
 
     # -- who comes there --------------------------------------------------------------------------------------------
 
+    def calls(self, name: str) -> Iterator[tuple[Source, Place]]:
+        """The calls of a function, with the sources that they stand in."""
+        for source in self.others(name):
+            for function, at in source.reads(name):
+                items = [use.op for use in function.users[at] if function.ops[use.op][0] == op.ITEM and use.place == 1]
+                for callee in (at, *items):
+                    for use in function.users[callee]:
+                        if function.ops[use.op][0] == op.CALL and use.place == 1:
+                            yield source, Place(function, use.op)
+
     def exported(self, function: Function) -> list[str]:
         """The names by which Python may call what comes to a function: those of functions that call it, up to what is given out."""
         names, found = [function.name], dict[str, None]()
@@ -452,7 +430,9 @@ class _Values(Values):
     def named(self, function: Function, at: int) -> str:
         operation = function.ops[at]
         if operation[0] == op.ATTR:
-            return function.strings[operation[2]]
+            word, of = function.strings[operation[2]], function.meant(operation[1])
+            maker = self._source.called(function, of) if function.ops[of][0] == op.CALL else ""
+            return f"{maker}.{word}" if self.terms.has("grids", f"{maker}.{word}") else word
         if operation[0] != op.LOAD:
             return ""
         owner, slot = function.binding(operation[1])

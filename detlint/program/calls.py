@@ -370,7 +370,7 @@ class Calls(Callees):
         if self.is_prepared(target) or rests_on_name(target):
             yield None
             return
-        if (holds_parameter(site.target) or isinstance(target, Param)) and receiver != BARE:
+        if (holds_parameter(site.target) or holds_parameter(target)) and receiver != BARE:
             yield None
             return
         if isinstance(site.target, Member) and is_parsed(site.target.base, self.resolver, module.path):
@@ -568,12 +568,16 @@ def is_chosen(target: Value) -> bool:
     return is_choice(target) or isinstance(target, Result) or last(target) in BUILDS
 
 
-def asked_of_itself(branch: Branch) -> Member | None:
-    """The attribute of the object itself that an `if` asks, or of which it asks what text that is; None for any other."""
+def asked_of_itself(branch: Branch, *, known: bool = False) -> Member | None:
+    """The attribute of the object itself that an `if` asks, or of which it asks what text that is; None for any other.
+
+    Args:
+        known: whether it is known with what the object was made, so that tests count, too, which options may decide.
+    """
     test = branch.test if branch.kind == "if" and len(branch.arms) == 2 else None
     if isinstance(test, Member):
         return test
-    if not isinstance(test, Expression) or branch.span is not None or len(test.names) != 1:
+    if not isinstance(test, Expression) or (branch.span is not None and not known) or len(test.names) != 1:
         return None
     ((name, own),) = test.names.items()
     found = in_ir(test.text) if isinstance(own, Instance) and not own.name else None

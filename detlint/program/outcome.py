@@ -41,6 +41,9 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     alone: bool = False
     """Whether it only communicates where somebody asks for that, and its project says nowhere that anybody does."""
 
+    first: frozenset[str] = frozenset()
+    """The functions, by full name, in which it first draws from the streams that it leaves unseeded."""
+
     @property
     def only_tries(self) -> bool:
         """Whether nothing of what varies in it could be seen."""

@@ -20,12 +20,12 @@ HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
     "agrees-weights", "along-axis", "asks-for-release", "averages", "between-devices", "builds", "by-shape", "called-as-before",
-    "calls-together", "chains", "closed", "collective", "coordinates", "cpu-in-pipelines", "dataset", "device", "draws-always",
-    "draws-own", "getter", "gives-outputs", "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "no-grad", "one-hot",
-    "parameter",
-    "parses-records", "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint",
-    "repeats", "reseeds", "returns-first", "returns-parts", "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts",
-    "traces", "weights", "weights-only", "writes-checkpoint",
+    "calls-together", "chains", "closed", "collective", "coordinates", "copies-key", "cpu-in-pipelines", "dataset", "device",
+    "draws-always", "draws-own", "getter", "gives-outputs", "in-evaluation-mode", "keeps-global-states", "keeps-random-states",
+    "key", "layer", "looks-up", "no-grad", "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "rank",
+    "ranks", "ranks-alone", "ranks-share", "reads-checkpoint", "repeats", "reseeds", "returns-first", "returns-parts",
+    "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts", "traces", "weights", "weights-only",
+    "writes-checkpoint",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
@@ -250,7 +250,7 @@ class Reach(msgspec.Struct):
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
-            self.leaves, self.alone,
+            self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()),
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
@@ -265,6 +265,11 @@ class Reach(msgspec.Struct):
     def silent(self) -> dict[str, frozenset[int]]:
         """Those that draw nothing, by what the run hands them, likewise."""
         return _by_path(self.spared - self.drawing)
+
+
+def _function_of(place: Place) -> str:
+    module = place.module
+    return f"{module.path}::{module.function_of(module.sites[place.site]).name}"
 
 
 def agree(one: Way, other: Way) -> bool:

@@ -99,6 +99,8 @@ class Frame(msgspec.Struct, eq=False):
     """The registry that `self` is, by its key."""
     outer: Frame | None = None
     """The call that it was made in."""
+    own: Frame | None = None
+    """The call of the constructor that made `self`, where that is known."""
 
     def modules(self) -> Iterator[Module]:
         """The files of the calls on the way here, the innermost first."""
@@ -421,7 +423,7 @@ class Values:
                 return Origin(entries)
         if value.of in LOOKED_UP and value.site >= 0:
             given = [self.look(frame, argument.value) for argument in frame.module.sites[value.site].args]
-            found = self.resolver.results.looked_up(frame.module.path, value.of, [origin.value for origin in given])
+            found = self.resolver.results.looked_up(frame.module, value, [origin.value for origin in given])
             return Origin(found, given[-1].default if found is not None else None)
         of = self.look(frame, value.of)
         if of.value is None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from detlint.catalog import Factory
 from detlint.facts.model import (
+    ANY_TEXT,
     GETATTR,
     IMPORT_MODULE,
     LOOKED_UP,
@@ -14,6 +15,7 @@ from detlint.facts.model import (
     Arg,
     Const,
     Either,
+    Expression,
     Instance,
     Items,
     Mapping,
@@ -37,6 +39,14 @@ OF_BUILT_INS: Final = frozenset(
     name for kind in (str, bytes, list, dict, set, int, float) for name in dir(kind) if not name.startswith("__")
 )
 """What a method is of such an object, and seldom of one of the program."""
+
+
+def is_handed(value: Value | None) -> bool:
+    """Whether a value is a parameter, an attribute or item of one, or made by calling one: `Model(4).to(device)`, of which something is
+    asked."""
+    while type(value) is Result and type(value.of) is Member:
+        value = value.of.base
+    return type(value.base if type(value) is Member else value.of if type(value) is Result else value) is Param
 
 
 class Sites(State):
@@ -94,15 +104,11 @@ class Sites(State):
             if kind is Ref:
                 return root.name.partition(".")[0] not in self.foreign
             if kind is Items or kind is Mapping:
-                return any(isinstance(value, Ref) and self.wanted(value) for value in root.values)
+                return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.values)
             if kind is Either:
                 return any(isinstance(value, (Ref, Result)) and self.wanted(value) for value in root.options)
-            if (
-                kind is Param
-            ):  # `agent.learn(batch)`, `Model(...).act(x)`: what a function is handed may be of the program
-                made = callee.base  # type: ignore[union-attr]
-                handed = made is root or (type(made) is Result and made.of is root)
-                return handed and callee.attr not in OF_BUILT_INS  # type: ignore[union-attr]
+            if kind is Param:  # `agent.learn(batch)`: what a function is handed may be of the program
+                return callee.attr not in OF_BUILT_INS and is_handed(callee.base)  # type: ignore[union-attr]
             return kind is Instance and root.of.partition(".")[0] not in self.foreign
         if isinstance(callee, Either):
             return any(option is not None and self.wanted(option) for option in callee.options)
@@ -130,19 +136,19 @@ class Sites(State):
         known = [root for root in roots if type(root) is Ref]
         if not any(r == IMPORT_MODULE or r.name.partition(".")[0] not in self.foreign for r in known):
             return None
-        return self.looked_up(GETATTR, [Arg("", whole), Arg("", name or self.put_together(at))], at)
+        said = name if name is not None and type(name) is not Expression else self.put_together(at)
+        return self.looked_up(GETATTR, [Arg("", whole), Arg("", said)], at)
 
     def put_together(self, at: int) -> Value | None:
-        """A text that is put together of texts and names: `f"make_{name}"`, `"make_" + name`."""
-        operation = self.ops[at]
+        """A text that is put together of texts and others: `f"make_{name}"`, `"make_" + name`."""
+        operation = self.ops[self.scope.function.meant(at)]
         parts: Sequence[int] = ()
         if operation[0] == op.TEXT:
             parts = [self.ops[part][1] if self.ops[part][0] == op.FORMAT else part for part in operation[1:]]
         elif operation[0] == op.BINARY and self.strings[operation[1]] == "+":
             parts = operation[2:]
-        if not parts or any(self.ops[part][0] not in (op.ATTR, op.CONST, op.LOAD) for part in parts):
-            return None
-        return self.looked_up(PUT_TOGETHER, [Arg("", self.made[part]) for part in parts], at)
+        given = [Arg("", self.made[part] or ANY_TEXT) for part in parts]
+        return self.looked_up(PUT_TOGETHER, given, at) if any(arg.value != ANY_TEXT for arg in given) else None
 
     def looked_up(self, by: Ref, args: Sequence[Arg], at: int) -> Value | None:
         """What a name stands for that isn't written out; None where nothing at all is known of it."""
