@@ -538,6 +538,8 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """The same of threads in all blocks."""
     counts: tuple[str, ...] = ()
     """How many of them there are."""
+    permutes: tuple[str, ...] = ()
+    """What gives each thread another number, by its own: the last argument."""
     lanes: tuple[str, ...] = ()
     """What numbers the elements that one program works on at once."""
     atomics: tuple[str, ...] = ()

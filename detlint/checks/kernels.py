@@ -11,7 +11,7 @@ from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import Own, case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import stands_in_test
-from detlint.facts.model import Span
+from detlint.facts.model import Ref, Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
@@ -22,7 +22,8 @@ from detlint.model.kernel_ways import Ways
 from detlint.model.kernels import Adding, Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.sources import Atomic, assembled, atomics_of, written
+from detlint.model.source_texts import KERNEL, Text, atomics_of, written
+from detlint.model.sources import Atomic, assembled
 from detlint.model.uses import Users
 
 CODE: Final = "DET409"
@@ -54,6 +55,7 @@ class KernelRules:
         self.kernels = Kernels(users)
         self._ways = Ways(self.kernels)
         self._additions = Additions(self.kernels, self._ways)
+        self._rule = matcher.catalog.rules[CODE]
 
     def ruled_out(self, module: Module, index: int, match: Match) -> str:
         """Why what adds atomically is no finding; "" where it may be one."""
@@ -81,7 +83,7 @@ class KernelRules:
     def is_sure(self, module: Module, index: int, match: Match) -> bool:
         """Whether what adds atomically surely adds floating-point numbers."""
         if match.entry.compiles:
-            return any(atomic.numbers == FLOATS for atomic in self._compiled(module, index, match))
+            return any(atomic.numbers == FLOATS for _, atomic in self._compiled(module, index, match))
         found = self._at(module, index) if match.entry.adds else None
         if found is None:
             return not match.entry.adds
@@ -93,9 +95,8 @@ class KernelRules:
     def told(self, finding: Finding, module: Module, index: int, match: Match) -> Finding:
         """A finding with the calls that launch the kernel in which it stands."""
         if match.entry.compiles:
-            atomics = self._compiled(module, index, match)
-            text = f"`{atomics[0].name}` in `{atomics[0].place.function.name}`, in line {atomics[0].line} of this text"
-            return structs.replace(finding, steps=(Step(module.path, finding.span, text),)) if atomics else finding
+            compiled = self._compiled(module, index, match)
+            return self._in_text(finding, *compiled[0]) if compiled else finding
         found = self._at(module, index) if match.entry.adds else None
         if found is None:
             return finding
@@ -105,27 +106,57 @@ class KernelRules:
             finding = structs.replace(finding, message=message, remedy=remedy)
         return structs.replace(finding, steps=(*self._launches(meaning, function),))
 
-    def _compiled(self, module: Module, index: int, match: Match) -> list[Atomic]:
+    def _in_text(self, finding: Finding, text: Text, atomic: Atomic) -> Finding:
+        """A finding with the line of a text that adds; it stands there where that is within the call."""
+        line, said = text.line(atomic), f"`{atomic.name}` in `{atomic.place.function.name}`"
+        begin, span = line if line >= 0 else finding.span.line, finding.span
+        if atomic.line > 1 and finding.span.line <= line <= finding.span.end_line:
+            column = atomic.place.function.span(atomic.place.at)[1]
+            span = Span(line, column, span.end_line, span.end_column)
+        there = Step(finding.path, Span(begin, 0, begin, 0), f"{said}, in line {atomic.line} of this text")
+        return structs.replace(finding, span=span, steps=(there,))
+
+    def _compiled(self, module: Module, index: int, match: Match) -> list[tuple[Text, Atomic]]:
         """What adds atomically in the sources that a call is handed as texts."""
         texts = dict.fromkeys(self._texts(module, index, match, match.entry.compiles))
-        return [atomic for text in texts for atomic in atomics_of(self.kernels.terms, text)]
+        return [(text, atomic) for text in texts for atomic in atomics_of(self.kernels.terms, text.text)]
 
     def _assembled(self, module: Module, index: int, match: Match) -> Numbers:
         """What numbers the instructions add that a call is handed as a text."""
-        found = (assembled(text) for text in self._texts(module, index, match, match.entry.assembles))
+        found = (assembled(text.text) for text in self._texts(module, index, match, match.entry.assembles))
         return joined(numbers for numbers in found if numbers is not None)
 
-    def _texts(self, module: Module, index: int, match: Match, carry: tuple[str, ...]) -> Iterator[str]:
+    def _texts(self, module: Module, index: int, match: Match, carry: tuple[str, ...]) -> Iterator[Text]:
         """The texts that a call is handed as some parameters."""
         found = self._at(module, index)
-        if found is None:
-            return
-        _, function, call = found
-        words = [word for word, _ in self._matcher.catalog.signatures.get(match.name, ())]
-        given = function.call(call)
-        values = [given.argument(words.index(word) if word in words else -1, word) for word in carry]
+        return self._handed(*found[1:], match.name, carry) if found is not None else iter(())
+
+    def _handed(self, function: Function, call: int, name: str, carry: tuple[str, ...]) -> Iterator[Text]:
+        values = [self.kernels.argument(function, call, name, word) for word in carry]
         for value in values:
             yield from written(function, value) if value >= 0 else ()
+
+    def _by_others(self, meaning: Meaning) -> Iterator[tuple[Text, Atomic]]:
+        """What adds first in each text of a file that is the source of a kernel, where a call compiles what isn't written out there."""
+        calls = (
+            (function, at, name, self._matcher.catalog.entries[number].compiles)
+            for function in meaning.code.functions()
+            for at, called in meaning.calls(function)
+            for name, numbers in (self._matcher.named(Ref(called)) if called else ())
+            for number in numbers
+            if self._matcher.catalog.entries[number].compiles
+        )
+        handed = [{*self._handed(*call)} for call in calls]
+        for function in (
+            meaning.code.functions() if not all(any(KERNEL in each.text for each in texts) for texts in handed) else ()
+        ):
+            for at, _ in function.each(op.CONST):
+                text = function.constant(at)
+                if isinstance(text, str) and KERNEL in text:
+                    own = Text(Place(function, at), text)
+                    if not any(own in texts for texts in handed):
+                        found = (each for each in atomics_of(self.kernels.terms, text) if each.place.function.number)
+                        yield from ((own, atomic) for atomic in [*found][:1])
 
     def _launches(self, meaning: Meaning, function: Function) -> Iterator[Step]:
         for launch in self.kernels.launches(meaning, function)[:MOST_STEPS]:
@@ -135,9 +166,11 @@ class KernelRules:
     def findings(self, module: Module) -> Iterator[Finding]:
         """What is told of kernels besides: that timing chooses how their sums are grouped, that their rounds race."""
         meaning = self._users.meanings.of(module)
+        on_device = not _DEVICES.isdisjoint(self._matcher.active(module))
+        if meaning is not None and on_device and any(KERNEL in text for text in meaning.code.texts):
+            yield from self._in_texts(module, meaning)
         if meaning is None or not self._says_kernels(meaning):
             return
-        on_device = not _DEVICES.isdisjoint(self._matcher.active(module))
         for tuned in Tuning(self.kernels, meaning).tuned() if on_device else ():
             yield self._tuned(module, meaning, tuned)
         compiled = {*self._made_parallel(meaning)}
@@ -148,6 +181,13 @@ class KernelRules:
                 yield from self._by_methods(module, meaning, function)
             for addition in self._additions.of(meaning, function):
                 yield self._added(module, meaning, addition)
+
+    def _in_texts(self, module: Module, meaning: Meaning) -> Iterator[Finding]:
+        """What is told at texts that others compile: by a helper, or from a table."""
+        for text, atomic in self._by_others(meaning):
+            own: Own = "error" if atomic.numbers == FLOATS else "warning"
+            said = self._rule.message.replace("{api}", atomic.name).replace("programs", "threads"), self._rule.remedy
+            yield self._in_text(self._finding(module, text.place, own, said, ()), text, atomic)
 
     def _by_methods(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
         """What a kernel adds by methods of what it is given: `descriptor.atomic_add([row, column], part)`."""
@@ -162,8 +202,8 @@ class KernelRules:
                 yield self._added(module, meaning, Addition(Place(function, at), function.called(at), kind))
 
     def _added(self, module: Module, meaning: Meaning, addition: Addition) -> Finding:
-        rule, place = self._matcher.catalog.rules[CODE], addition.place
-        message, remedy = COUNTS if addition.is_counter else (rule.message, rule.remedy)
+        place = addition.place
+        message, remedy = COUNTS if addition.is_counter else (self._rule.message, self._rule.remedy)
         own: Own = "note" if addition.is_own else "error" if addition.numbers == FLOATS else "warning"
         said = message.replace("{api}", addition.name), remedy
         return self._finding(module, place, own, said, (*self._launches(meaning, place.function),))
@@ -206,7 +246,7 @@ class KernelRules:
 
     def _says_kernels(self, meaning: Meaning) -> bool:
         """Whether a file has a name by which functions become kernels that are asked for here."""
-        keys = ("adding_kernels", "adding_methods", "autotuners", "tuned_kernels", "parallel_kernels")
+        keys = ("kernels", "adding_kernels", "adding_methods", "tuned_kernels", "parallel_kernels")
         words = {name.rpartition(".")[2] for key in keys for name in self.kernels.terms.of(key)}
         return not words.isdisjoint(meaning.code.identifiers)
 
@@ -219,7 +259,7 @@ class KernelRules:
             own: what stands for the rule's own level.
             said: the message, and the remedy.
         """
-        rule, span = self._matcher.catalog.rules[CODE], Span(*place.function.span(place.at))
+        rule, span = self._rule, Span(*place.function.span(place.at))
         in_test = stands_in_test(module, self._matcher.catalog.testing)
         found = level(case_of(rule, self._matcher.settings, own, in_test=in_test))
         return Finding(

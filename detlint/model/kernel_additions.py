@@ -107,11 +107,21 @@ class Additions:
     # -- counters ---------------------------------------------------------------------------------------------------
 
     def gives_places(self, meaning: Meaning, function: Function, call: int) -> bool:
-        """Whether something is stored where a call says that counts, and it is one's own, by which of them one is. What is made of the
-        count alone, a task that is taken from a queue, is the same whoever takes it."""
-        stores = [n for n in self._stores(meaning, function) if any(call in function.made_of(part) for part in n[:-1])]
-        values = [value for *_, value in stores if call not in function.made_of(value)]
-        return bool(values) and any(self._ways.rests_on(way, values) for way in self._ways.of(meaning, function, call))
+        """Whether something is stored where a call says that counts, and it is one's own, by which of them one is; or the count at a
+        place that is one's own among all. What is made of the count alone, a task that is taken from a queue, is the same whoever takes
+        it."""
+        values, places = list[int](), list[int]()
+        for *place, value in self._stores(meaning, function):
+            tells = any(call in function.made_of(part) for part in place)
+            if tells != (call in function.made_of(value)):
+                values += [value] if tells else []
+                places += [] if tells else place
+        ways = [*self._ways.of(meaning, function, call)] if values or places else []
+        return any(self._ways.rests_on(way, values) or self._is_among_all(way, places) for way in ways)
+
+    def _is_among_all(self, way: Way, place: Sequence[int]) -> bool:
+        """Whether a place is one's own, and not only in a block."""
+        return any(axis.startswith("program") for axis in self._ways.rests_on(way, place))
 
     def _stores(self, meaning: Meaning, function: Function) -> Iterator[Sequence[int]]:
         """The values that tell an address, and what is stored there."""

@@ -59,20 +59,37 @@ class Tuning:
     def _grouped(self, function: Function, around: Function, decorator: int) -> Place | None:
         """The sum that a decorator has be grouped by timing."""
         called = around.ops[decorator][0] == op.CALL
-        name = self._meaning.name(around, around.ops[decorator][1] if called else decorator)
-        if self._terms.has("autotuners", name) and called:
-            given = around.call(decorator)
-            configs = given.argument(0, "configs")
-            varied = self._varied(around, configs) if configs >= 0 else frozenset()
-            found = (sums for kernel in self._inside(function) for sums in self._sums(kernel, varied))
-            return next(found, None)
-        if self._terms.has("tuned_kernels", name):
+        for tuning, place in self._timed(around, decorator) if called else ():
+            varied = tuning._varied(*place)
+            found = next((sums for kernel in self._inside(function) for sums in self._sums(kernel, varied)), None)
+            if found is not None:
+                return found
+        if self._terms.has(
+            "tuned_kernels", self._meaning.name(around, around.ops[decorator][1] if called else decorator)
+        ):
             fixed = called and "config" in around.call(decorator).named
             return next(self._reductions(function), None) if not fixed else None
         return None
 
     def _inside(self, function: Function) -> Iterator[Function]:
+        """A function, and those in it."""
         return function.code.inside(function.number)
+
+    def _timed(self, function: Function, call: int, depth: int = 0) -> Iterator[tuple[Tuning, Place]]:
+        """The configurations among which a call chooses by timing, or a function of the program that it calls, with what knows the
+        file that they stand in."""
+        for name in self._meaning.names(function, function.ops[call][1]):
+            if self._terms.has("autotuners", name):
+                value = self._kernels.argument(function, call, name, "configs")
+                yield from [(self, Place(function, value))] if value >= 0 else ()
+            for meaning, made in self._kernels.definitions(name) if depth < DEEPEST else ():
+                tuning = Tuning(self._kernels, meaning)
+                inside = [(inner, at) for inner in self._inside(made) for at, _ in inner.each(op.CALL)]
+                for timed in (found for inner, at in inside for found in tuning._timed(inner, at, depth + 2)):
+                    given = timed[1].function.given(timed[1].at)
+                    handed = given is not None and given[0] is made
+                    value = function.call(call).argument(given[1], made.text(given[1])) if given is not None else -1
+                    yield from [(self, Place(function, value))] if handed and value >= 0 else [] if handed else [timed]
 
     # -- configurations ---------------------------------------------------------------------------------------------
 
@@ -126,14 +143,10 @@ class Tuning:
             name = self._meaning.name(function, operation[1])
             if self._terms.has("configs", name):
                 yield Place(function, at), self._again(function, at)
-            made_by = (
-                self._meaning.code.by_name.get(name.partition("::")[2], ())
-                if name.startswith(self._meaning.path)
-                else ()
-            )
-            for inner in made_by:
-                for place in range(len(inner.ops)) if depth < DEEPEST else ():
-                    yield from self._config(inner, place, depth + 2)
+            for meaning, maker in self._kernels.definitions(name) if depth < DEEPEST else ():
+                tuning = self if meaning is self._meaning else Tuning(self._kernels, meaning)
+                for place in range(len(maker.ops)):
+                    yield from tuning._config(maker, place, depth + 2)
 
     def _again(self, function: Function, at: int) -> bool:
         return any(function.ops[mark][0] in (op.FOR, op.WHILE, op.COMPREHEND) for mark in function.blocks(at))
@@ -223,18 +236,21 @@ class Tuning:
         return any(self._begins_as_number(function, at, mark) for at in before)
 
     def _begins_as_number(self, function: Function, load: int, mark: int) -> bool:
-        """Whether a name is no address, by what it is before the loop: a constant, or a new array."""
-        for value in function.stored(load) or ():
-            operation = function.ops[value]
-            if value > mark:
-                continue
-            if isinstance(function.constant(value), float):
-                return True
-            if operation[0] == op.CALL:
-                name = self._numbers.named(function, operation[1])
-                if any(self._terms.has(key, name) for key in ("typed", "like", "first", "floats", "sums", "products")):
-                    return not self._terms.has("addresses", name)
-        return False
+        """Whether a name is no address, and no offset, by what it is before the loop: a constant, what was loaded, or a new array."""
+        begins = [value for value in function.stored(load) or () if value < mark]
+        return any(self._is_number(function, value) for value in begins)
+
+    def _is_number(self, function: Function, value: int) -> bool:
+        """Whether a value is one that adds up inexactly, as what is only handed on is by what that is."""
+        if function.ops[value][0] != op.CALL:
+            return isinstance(function.constant(value), float)
+        name = self._numbers.named(function, function.ops[value][1])
+        if self._numbers.of(function, value) == WHOLE or self._terms.has("addresses", name):
+            return False
+        if any(self._terms.has(key, name) for key in ("typed", "like", "floats", "sums", "products", "loads")):
+            return True
+        given = function.call(value).positional[:1]
+        return self._terms.has("first", name) and any(self._is_number(function, function.meant(part)) for part in given)
 
     def _reductions(self, function: Function) -> Iterator[Place]:
         """What adds up in a kernel whose whole shape is chosen."""

@@ -371,6 +371,8 @@ class Writers:
             return self.axes(function, call.positional[0], depth + 1)
         if self._terms.has("cuts", name):
             return NOTHING
+        if self._terms.has("permutes", name) and call.positional:
+            return self.axes(function, call.positional[-1], depth + 1)
         cast = self._terms.of_type(name) or function.ops[call.callee][0] == op.ITEM
         if (self._terms.has("first", name) or cast) and call.positional:
             return self.axes(function, call.positional[0], depth + 1)

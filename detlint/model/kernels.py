@@ -86,6 +86,7 @@ class Kernels:
         self._users = users
         self.terms = Terms(users.resolver.catalog.kernel_languages)
         self._launches: dict[tuple[str, str], list[Launch]] = {}
+        self._methods: dict[str, tuple[Meaning, Function] | None] = {}
         self._pending: set[tuple[str, str, int]] = set()
 
     def numbers(self, meaning: Meaning, depth: int = 0) -> Values:
@@ -94,12 +95,22 @@ class Kernels:
 
     def adding(self, function: Function, call: int, name: str, entry: Entry) -> Adding:
         """What a call takes that the catalog knows to add atomically."""
-        given, catalog = function.call(call), self._users.resolver.catalog
-        words = [word for word, _ in catalog.signatures.get(name, ())]
-        values = [given.argument(words.index(word) if word in words else -1, word) for word in entry.adds]
+        given = function.call(call)
+        values = [self.argument(function, call, name, word) for word in entry.adds]
         if entry.names[0].startswith("warp.") and len(given.positional) > len(entry.adds):  # an index for each axis
             values = [given.positional[0], *given.positional[1:-1], given.positional[-1]]
         return Adding([value for value in values[:-1] if value >= 0], values[-1])
+
+    def argument(self, function: Function, call: int, name: str, word: str) -> int:
+        """The argument for a parameter of what the catalog knows; -1 for none."""
+        words = [each for each, _ in self._users.resolver.catalog.signatures.get(name, ())]
+        return function.call(call).argument(words.index(word) if word in words else -1, word)
+
+    def definitions(self, name: str) -> Iterator[tuple[Meaning, Function]]:
+        """The functions of the program that have a full name: several, where a test chooses one."""
+        path, colon, inside = name.partition("::")
+        meaning = self._users.meanings.at(path) if colon else None
+        yield from ((meaning, made) for made in meaning.code.by_name.get(inside, ())) if meaning is not None else ()
 
     def kind(self, meaning: Meaning, function: Function, adding: Adding) -> Numbers:
         """What numbers are added up: whole ones, also where only whole ones are added to others."""
@@ -164,13 +175,22 @@ class Kernels:
         for function in code.functions():
             for at, operation in function.each(op.LOAD, op.ATTR):
                 said = function.text(operation[1]) if operation[0] == op.LOAD else code.strings[operation[2]]
-                if said == word and (meaning.value(function, at) == wanted or self._is_own(function, at, wanted)):
+                if said != word:
+                    continue
+                known = meaning.value(function, at) == wanted or self._is_own(meaning, function, at, wanted)
+                if known or (operation[0] == op.ATTR and self._is_only(meaning, function, at, wanted)):
                     yield Place(function, at)
 
-    def _is_own(self, function: Function, at: int, wanted: Ref) -> bool:
+    def _is_only(self, meaning: Meaning, function: Function, at: int, wanted: Ref) -> bool:
+        """Whether kernels name a method of an object that isn't known, and the program has no other of that name for them."""
+        asked = not meaning.name(function, at) and self._is_part(meaning, function)
+        only = self._only(function.strings[function.ops[at][2]]) if asked else None
+        return only is not None and wanted.name == f"{only[0].path}::{only[1].qualified}"
+
+    def _is_own(self, meaning: Meaning, function: Function, at: int, wanted: Ref) -> bool:
         """Whether a name is a definition of the same file, whatever its decorators make of it."""
         made = self._defined(function, at)
-        return made is not None and wanted.name.endswith(f"::{made.qualified}")
+        return made is not None and wanted.name == f"{meaning.path}::{made.qualified}"
 
     def _defined(self, function: Function, at: int) -> Function | None:
         """The definition of the same file that a name is, whatever its decorators make of it."""
@@ -197,6 +217,7 @@ class Kernels:
                     yield Launch(meaning, function, use.op, -1)
             elif operation[0] == op.CALL:
                 yield from self._called_later(meaning, function, use.op, at)
+                yield from self._called_there(meaning, function, use.op, at, depth)
             elif operation[0] == op.STORE and function.binding(operation[1]).owner == function.number:
                 loads = [
                     n
@@ -217,6 +238,43 @@ class Kernels:
         for use in function.users[call]:
             if function.ops[use.op][0] == op.CALL and use.place == 1 and results >= 0:
                 yield Launch(meaning, function, use.op, -1, results)
+
+    def _called_there(
+        self, meaning: Meaning, function: Function, call: int, kernel: int, depth: int
+    ) -> Iterator[Launch]:
+        """The calls by a function of the program that it is handed to: `self.for_all_neighbours(i, self.task)`."""
+        given = function.call(call)
+        place = given.positional.index(kernel) if kernel in given.positional else -1
+        word = next((word for word, value in given.named.items() if value == kernel), "")
+        for other, made in self._called(meaning, function, call):
+            bound = function.called_on(call) >= 0 and bool(made.receives)
+            for at, _ in made.each(op.LOAD):
+                own = made.parameter(at)
+                if own >= 0 and own == (place + bound if place >= 0 else -1 if made.text(own) != word else own):
+                    yield from self._launched(other, made, at, depth + 1)
+
+    def _called(self, meaning: Meaning, function: Function, call: int) -> list[tuple[Meaning, Function]]:
+        """The functions that a call calls; of an object that isn't known, the one method of the program of that name."""
+        name = meaning.name(function, function.ops[call][1])
+        if name or function.called_on(call) < 0:
+            return [*self.definitions(name)]
+        only = self._only(function.called(call)) if self._is_part(meaning, function) else None
+        return [only] if only is not None else []
+
+    def _is_part(self, meaning: Meaning, function: Function) -> bool:
+        """Whether a function is a kernel, or a part of one, by its decorators."""
+        around = function.parent
+        names = (meaning.name(around, value) for value in function.decorators) if around is not None else ()
+        return any(self.terms.has(key, name) for name in names for key in ("kernels", "functions"))
+
+    def _only(self, word: str) -> tuple[Meaning, Function] | None:
+        """The one method of the program of a name that is a part of kernels; None where there are several, or none."""
+        if word not in self._methods:
+            meanings = [self._users.meanings.at(path) for path in self._users.index.saying(word, "")]
+            said = [(m, each) for m in meanings if m is not None for each in m.code.functions() if each.name == word]
+            found = [(m, each) for m, each in said if each.receives and self._is_part(m, each)]
+            self._methods[word] = found[0] if len(found) == 1 else None
+        return self._methods[word]
 
     def grid(self, launch: Launch) -> Axes | None:
         """The axes along which more than one program is launched; None where that isn't known."""

@@ -90,17 +90,24 @@ class SourceWays:
         return counts and not self.is_alone(function, at, given[:1]) and self._stores_own(function, at)
 
     def _stores_own(self, function: Function, count: int, depth: int = 0) -> bool:
-        """Whether something of a thread's own is stored where a count says, also by whom the count is given back to."""
+        """Whether something of a thread's own is stored where a count says, or the count at a place of the thread's own; also by whom
+        the count is given back to."""
         for _, operation in function.each(op.SET_ITEM, op.SET_ATTR):
             address = operation[1:3] if operation[0] == op.SET_ITEM else operation[1:2]
-            if any(count in function.made_of(part) for part in address):
-                made = dict.fromkeys(self._made_of(function, operation[3]))
-                if count not in made and any(self._is_own(function, part) for part in made):
-                    return True
+            placed = dict.fromkeys(n for part in address for n in self._made_of(function, part))
+            made = dict.fromkeys(self._made_of(function, operation[3]))
+            own = made if count in placed else placed if self._is_of_all(function, address[0]) else ()
+            if (count in placed) != (count in made) and any(self._is_own(function, part) for part in own):
+                return True
         returned = (operation[1] for _, operation in function.each(op.RETURN) if operation[1] >= 0)
         given_back = depth < DEEPEST and any(count in function.made_of(value) for value in returned)
         calls = self._calls(function) if given_back else ()
         return any(source.ways._stores_own(around, call, depth + 1) for source, around, call in calls)
+
+    def _is_of_all(self, function: Function, array: int) -> bool:
+        """Whether an array is one that was handed to a kernel, and none of a block's, or thread's, own."""
+        root = function.chain(array).root
+        return function.ops[root][0] != op.LOAD or function.given(root) is not None
 
     def _made_of(self, function: Function, value: int) -> Iterator[int]:
         """What a value is made of, also by what is put into an array of the function's own: by itself, or by what it is handed to."""

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
-from detlint.ir.cpp import MACRO, lower
+from detlint.ir.cpp import MACRO
 from detlint.ir.places import Place
 from detlint.ir.records import LAMBDA
 from detlint.model.atomic_modes import Modes
@@ -21,7 +21,7 @@ from detlint.model.index import Index
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
 from detlint.model.source_ways import SourceWays
-from detlint.sources.cpp_text import is_cpp, may_add
+from detlint.sources.cpp_text import is_cpp
 
 DEEPEST: Final = 4
 """So many names may stand for one another."""
@@ -51,28 +51,6 @@ class Atomic(NamedTuple):
     def line(self) -> int:
         """In which line of its source it stands."""
         return self.place.function.span(self.place.at)[0]
-
-
-def written(function: Function, value: int, depth: int = 0) -> Iterator[str]:
-    """The texts of which a value is made, also by names."""
-    for at in function.made_of(value) if depth < DEEPEST else ():
-        constant, operation = function.constant(at), function.ops[at]
-        if isinstance(constant, str):
-            yield constant
-        elif operation[0] == op.LOAD and function.binding(operation[1]).owner != function.number:
-            for around, stored in function.code.stores(function.binding(operation[1])):
-                if around.ops[stored][0] == op.STORE:
-                    yield from written(around, around.ops[stored][2], depth + 1)
-
-
-def atomics_of(terms: Terms, text: str) -> list[Atomic]:
-    """What adds atomically in a source that stands alone, or in statements: the body of a function."""
-    for source in (text, f"void body() {{ {text}; }}") if may_add(text.encode("utf-8", "replace")) else ():
-        ir = lower(source.encode("utf-8", "replace"))
-        found = [a for a in Source(terms, Code(ir)).atomics() if not a.is_counter] if ir is not None else []
-        if found:
-            return found
-    return []
 
 
 def assembled(text: str) -> Numbers | None:
@@ -331,10 +309,14 @@ class Source:
                 yield Source(self.terms, code, None, path)
 
     def instances(self, function: Function, number: int) -> Iterator[Numbers]:
-        """What launches and calls of a template make of one of its parameters."""
+        """What launches and calls of a template make of one of its parameters; of a class, where it is told its types: another of
+        its name has none."""
         for source in self.others(function.name):
             for place in source.reads(function.name):
-                yield source.instance(place, function, number)
+                around, at = place
+                told = any(around.ops[use.op][0] == op.ITEM and use.place == 1 for use in around.users[at])
+                if told or not function.is_class:
+                    yield source.instance(place, function, number)
 
     def reads(self, name: str) -> Iterator[Place]:
         """Where a function is named, other than where it is defined."""
