@@ -12,8 +12,8 @@ from typing import Final
 
 from detlint import run
 from detlint.catalog import Catalog
-from detlint.checks.scope import chosen
-from detlint.domains.hardware import DEVICES
+from detlint.checks.scope import chosen, implied
+from detlint.domains.hardware import targets_of
 from detlint.facts.model import Facts
 from detlint.facts.store import with_deep_stack
 from detlint.inspect import Inspection, NotThere
@@ -119,7 +119,7 @@ def _libraries(catalog: Catalog) -> set[str]:
 
 def _hardware(module: Module, facts: Facts, roots: set[str], catalog: Catalog) -> set[str]:
     """The hardware that a file names."""
-    found = chosen(module, catalog) or {DEVICES[word] for word in facts.mentions}
+    found = chosen(module, catalog) or targets_of(facts.mentions, implied(roots, catalog))
     return {*found, *(["ascend"] if "torch_npu" in roots else [])} - {"cpu"}
 
 

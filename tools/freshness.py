@@ -80,7 +80,8 @@ LIBRARIES: Final = {
         ),
     ),
     "torchvision": Library(
-        "torchvision", ("torchvision.transforms", "torchvision.transforms.v2", "torchvision.ops", "torchvision.datasets"), False
+        "torchvision", ("torchvision.transforms", "torchvision.transforms.v2", "torchvision.ops", "torchvision.datasets"), False,
+        elsewhere=("torchvision.transforms.v2.ColorJitter: brightness is None by default, not 0",),  # which changes nothing, either
     ),
     "mindspore": Library(
         "mindspore",
@@ -107,12 +108,26 @@ LIBRARIES: Final = {
     "keras": Library("keras", ("keras.initializers", "keras.layers", "keras.random", "keras.utils"), True),
     "tensorflow": Library(
         "tensorflow", ("tensorflow.image", "tensorflow.nn", "tensorflow.random"), True,
-        elsewhere=("tensorflow.contrib.", "tensorflow.layers."),
+        elsewhere=(  # names of older releases
+            "tensorflow.contrib.", "tensorflow.examples.", "tensorflow.layers.", *(
+                f"tensorflow.distribute.{name}.experimental_run_v2" for name in (
+                    "MirroredStrategy", "MultiWorkerMirroredStrategy", "OneDeviceStrategy", "Strategy", "TPUStrategy",
+                    "experimental.CentralStorageStrategy", "experimental.MultiWorkerMirroredStrategy",
+                    "experimental.ParameterServerStrategy", "experimental.TPUStrategy",
+                )
+            ),
+        ),
     ),
     "jax": Library("jax", ("jax.random",), False, elsewhere=("jax.experimental.pallas.",)),
     "gymnasium": Library(
         "gymnasium", ("gymnasium.spaces", "gymnasium.vector", "gymnasium.wrappers"), True,
-        elsewhere=("gymnasium.Env.", "gymnasium.spaces.Space", "gymnasium.wrappers.AddWhiteNoise"),  # of vectors; a base; only shown
+        elsewhere=(
+            "gymnasium.Env.", "gymnasium.spaces.Space", "gymnasium.wrappers.AddWhiteNoise",  # of vectors; a base; only shown
+            *(f"gymnasium.wrappers.{name}" for name in (  # those of gym
+                "AutoResetWrapper", "FrameStack", "GrayScaleObservation", "Monitor", "PixelObservationWrapper", "StepAPICompatibility",
+                "VectorListInfo",
+            )),
+        ),
     ),
     "transformers": Library(
         "transformers", ("transformers.trainer_utils",), False, elsewhere=(

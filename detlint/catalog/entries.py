@@ -84,8 +84,8 @@ class Condition(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     """It is a tensor with another number of dimensions, or may be one."""
     dimensions_above: int | None = None
     """It is a tensor that surely has more dimensions."""
-    type: Literal["str", "number", "tensor", "whole", "indexable"] | None = None
-    """`whole`: a tensor that surely holds whole numbers or booleans."""
+    type: Literal["str", "number", "tensor", "whole", "half", "indexable"] | None = None
+    """`whole`: a tensor that surely holds whole numbers or booleans; `half`: floating-point numbers of 16 bits."""
     not_type: Literal["whole"] | None = None
     """It is none of these, or may be none."""
     dense_for: str = ""
@@ -336,6 +336,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions under the producers, and tensor methods, that do not."""
     whole: tuple[str, ...] = ()
     """Types of whole numbers and of booleans, and functions that give tensors of them whatever they get."""
+    half: tuple[str, ...] = ()
+    """Types of floating-point numbers of 16 bits, and methods that give tensors of them."""
     precise: tuple[str, ...] = ()
     """Types of other numbers that hold any count, exactly."""
     casts: tuple[str, ...] = ()

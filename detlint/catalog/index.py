@@ -520,6 +520,11 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.whole)
 
     @cached_property
+    def half(self) -> frozenset[str]:
+        """Types of floating-point numbers of 16 bits, and methods that give tensors of them."""
+        return frozenset(name for framework in self.frameworks for name in framework.half)
+
+    @cached_property
     def precise(self) -> frozenset[str]:
         """Types of numbers that hold any count."""
         return frozenset(name for framework in self.frameworks for name in framework.precise)
@@ -586,10 +591,12 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.picks)
 
     @cached_property
-    def whole_words(self) -> frozenset[str]:
-        """The last component of the types of whole numbers, which are no functions."""
+    def type_words(self) -> frozenset[str]:
+        """The last component of the types of whole numbers, or of few bits, which are no functions."""
         return frozenset(
-            name.rpartition(".")[2] for name in self.whole if name not in self.calls and name.count(".") == 1
+            name.rpartition(".")[2]
+            for name in self.whole | self.half
+            if name not in self.calls and name.count(".") == 1
         )
 
     @cached_property

@@ -56,7 +56,7 @@ class Judge:
         named_argument: likewise, by keyword.
         indexable: whether a value can be asked for its items by position.
         draws: whether a value is a function that draws from one of some streams.
-        whole: the names of types of whole numbers, and of functions that give tensors of them.
+        numbers: kinds of numbers (`whole`, `half`) -> the names of their types, and of functions that give tensors of them.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Judge:
         named_argument: Callable[[int, str], Value | None],
         indexable: Callable[[Value], Verdict],
         draws: Callable[[Value, frozenset[str]], bool],
-        whole: frozenset[str],
+        numbers: Mapped[str, frozenset[str]],
     ) -> None:
         self.type_of = type_of
         self.tensors = tensors
@@ -75,8 +75,11 @@ class Judge:
         self.named_argument = named_argument
         self.indexable = indexable
         self.draws = draws
-        self.whole = whole
-        self._whole_methods = frozenset(name.rpartition(".")[2] for name in whole if name.rpartition(".")[0] in tensors)
+        self._numbers = numbers
+        self._giving = {
+            kind: frozenset(name.rpartition(".")[2] for name in names if name.rpartition(".")[0] in tensors)
+            for kind, names in numbers.items()
+        }
 
     def fulfilled(self, entry: Entry, bound: dict[str, Argument]) -> Verdict:
         """Whether all of an entry's conditions hold."""
@@ -167,7 +170,9 @@ class Judge:
             ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
             verdicts.append(self._each(value, ask))
         if condition.not_type is not None:
-            verdicts.append(not is_comparison(value) and self._each(value, self._is_whole) is not True)
+            verdicts.append(
+                not is_comparison(value) and self._each(value, lambda v: self._holds_numbers(v, "whole")) is not True
+            )
         if condition.dense_for or condition.sparse_for:
             kernel = argument_of(bound, condition.dense_for or condition.sparse_for) or MISSING
             crowded = _are_crowded(settle(kernel.value), settle(value))
@@ -209,26 +214,26 @@ class Judge:
             return self._device(self.first_argument(value.site))
         return value.value.partition(":")[0] if isinstance(value, Const) and isinstance(value.value, str) else ""
 
-    def _is_whole(self, value: Value) -> Verdict:
-        """Whether a tensor surely holds whole numbers: what gives it always does, or it is asked for such a type, or it is a
+    def _holds_numbers(self, value: Value, of: str) -> Verdict:
+        """Whether a tensor surely holds numbers of some kind: what gives it always does, or it is asked for such a type, or it is a
         mask."""
         if value == COMPARED:
-            return True
+            return of == "whole"
         if not isinstance(value, Result):
             return None
-        if isinstance(value.of, Member) and value.of.attr in self._whole_methods:
+        if isinstance(value.of, Member) and value.of.attr in self._giving[of]:
             return True
-        if isinstance(value.of, Ref) and value.of.name in self.whole:
+        if isinstance(value.of, Ref) and value.of.name in self._numbers[of]:
             return True
         converts = value.of.attr if isinstance(value.of, Member) else getattr(value.of, "name", "").rpartition(".")[2]
         kind = self.named_argument(value.site, "dtype")
         if kind is None and converts in ("to", "type"):
             kind = self.first_argument(value.site)
-        return True if isinstance(kind, Ref) and kind.name in self.whole else None
+        return True if isinstance(kind, Ref) and kind.name in self._numbers[of] else None
 
     def _is(self, value: Value, kind: str) -> Verdict:
-        if kind == "whole":
-            return self._is_whole(value)
+        if kind in self._numbers:
+            return self._holds_numbers(value, kind)
         if isinstance(value, Const):
             number = isinstance(value.value, (int, float))
             return {"str": isinstance(value.value, str), "number": number, "tensor": False}[kind]

@@ -174,7 +174,7 @@ class Matcher:
             self._named_argument,
             self._indexable,
             Handed(self).draws,
-            self.catalog.whole,
+            {"whole": self.catalog.whole, "half": self.catalog.half},
         )
         self._matches: dict[int, dict[int, list[Match]]] = {}
         self._shuffles: dict[int, dict[int, list[Match]]] = {}

@@ -11,7 +11,7 @@ from detlint.checks.handed import makes_generator
 from detlint.checks.levels import ALIGN, case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
-from detlint.facts.model import Span
+from detlint.facts.model import Const, Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
@@ -41,7 +41,7 @@ class ResumeRules:
         catalog: Catalog = matcher.catalog
         self._catalog = catalog
         self._writes, self._reads = catalog.with_context("writes-checkpoint"), catalog.with_context("reads-checkpoint")
-        self._keeps = catalog.with_context("keeps-random-states")
+        self._keeps, self._gives = catalog.with_context("keeps-random-states"), catalog.with_context("gives-state")
         self._global = catalog.with_context("keeps-global-states")
         self._restores = {name for name in self._global if name.rpartition(".")[2].startswith("set")}
         self._training = catalog.words_with("trains")
@@ -74,11 +74,11 @@ class ResumeRules:
             yield self._finding(found, drawn, _OTHERS if kept else "")
 
     def _slices(self, reach: Reach) -> Slices:
-        words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes)} - {"save"}
+        words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes | self._gives)} - {"save"}
         return of_run(self._users, reach.files, reach.entry.module.path, words)
 
     def _may(self, reach: Reach) -> bool:
-        return self._says(reach, (_STATE, _LOADS))
+        return self._says(reach, (_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._gives)))
 
     def _says(self, reach: Reach, words: Iterable[str]) -> bool:
         """Whether a file of the run has one of some names."""
@@ -104,7 +104,7 @@ class ResumeRules:
         """Whether what says where to go on is surely nothing."""
         for word in match.entry.when:
             argument = match.arguments.get(word)
-            if argument is not None and getattr(argument.value, "value", 0) in (None, False):
+            if argument is not None and argument.value in (Const(None), Const(False)):
                 return True
         return False
 
@@ -196,14 +196,21 @@ class ResumeRules:
 
     def _by_hand(self, slices: Slices) -> Point | None:
         """Where a checkpoint is read to go on with an optimizer, or, if none is, written with one."""
-        for point, _ in slices.calls():
-            function, of = point.function, point.function.called_on(point.at)
-            if function.called(point.at) == _LOADS and of >= 0 and self._is_optimizer(slices, point, of):
-                read = self._read_from(slices, point, [*function.call(point.at).values()])
+        for point, name in slices.calls():
+            of = self._given_state(point, name)
+            if of >= 0 and self._is_optimizer(slices, point, of):
+                read = self._read_from(slices, point, [*_given(point)])
                 if read is not None:
                     return read
         writes = (point for point, name in slices.calls() if self._catalog.canonical(name) in self._writes)
         return next((point for point in writes if self._has_optimizer(slices, point)), None)
+
+    def _given_state(self, point: Point, name: str) -> int:
+        """The object that a call gives a state which it is handed, `optimizer.load_state_dict(state)`; -1 where it does no such thing."""
+        if point.function.called(point.at) == _LOADS:
+            return point.function.called_on(point.at)
+        first = point.function.call(point.at).positional[:1]
+        return first[0] if first and self._catalog.canonical(name) in self._gives else -1
 
     def _read_from(self, slices: Slices, point: Point, given: list[int]) -> Point | None:
         """The call that reads the file from which an optimizer's state comes."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import Catalog, Entry
 from detlint.config import Settings
-from detlint.domains.hardware import DEVICES, target_of
+from detlint.domains.hardware import target_of, targets_of
 from detlint.facts.model import Const, Facts, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code
@@ -37,8 +37,8 @@ def targets(module: Module, settings: Settings, catalog: Catalog, code: Code | N
     if said:
         return said
     facts = module.facts
-    found = {DEVICES[word] for word in facts.mentions}
     roots = _roots(facts)
+    found = targets_of(facts.mentions, implied(roots, catalog))
     if roots & {"mindspore", "mindcv", "torch_npu"}:
         found.add("ascend")
     if not found or roots & {"torch", "torchvision", "tensorflow", "keras", "mmcv", "mmdet"}:
@@ -75,7 +75,7 @@ def implied_alone(module: Module, catalog: Catalog) -> frozenset[str]:
     """The accelerators whose libraries a file imports, where it names no others. What runs on CUDA runs on whatever there is; of other
     hardware's libraries that can't be said."""
     found = implied(module.facts.imports, catalog)
-    return found if "cuda" not in found and {DEVICES[word] for word in module.facts.mentions} <= found else frozenset()
+    return found if "cuda" not in found and targets_of(module.facts.mentions, found) <= found else frozenset()
 
 
 def settled_by_imports(module: Module, catalog: Catalog, code: Code | None) -> frozenset[str]:

@@ -14,7 +14,7 @@ from detlint.checks.match import Match, Matcher
 from detlint.checks.scope import fulfilled, implied, implied_alone
 from detlint.checks.seeds import way_of
 from detlint.checks.tests import stands_in_test
-from detlint.domains.hardware import DEVICES, target_of
+from detlint.domains.hardware import target_of, targets_of
 from detlint.facts.model import Const, Span, branches, options, plain, sites, surely_after
 from detlint.marks import Brief
 from detlint.model.module import Module
@@ -153,13 +153,13 @@ def _determinism_off(
     hardware, certain = _hardware(reach, matcher, backward)
     active = sorted(hardware & set(switch.targets))
     open_ = not certain and not active
-    by_finding = open_ and not switch.assumed and "finds-hardware" in match.entry.contexts
+    finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)}
+    by_finding = open_ and not switch.assumed and bool(finding)
     if by_finding or (open_ and switch.assumed):
         usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, backward))
     if not active or reach.switches.get(switch.name, (launched.switched(reach, switch.name), None))[0]:
         return
-    finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)} if by_finding else ()
     if by_finding and all(on_host(found.module, found.site) for found in finding):
         return
     module = reach.entry.module
@@ -396,8 +396,12 @@ def _is_behind(one: Place, other: Place, reach: Reach) -> bool:
 
 def _is_of_another(reach: Reach, matcher: Matcher) -> bool:
     """Whether a run imports a library for hardware with a back end of the same name, and none for Ascend."""
-    found = {target for said in _said_by(reach, matcher) for target in implied(said.libraries, matcher.catalog)}
-    return "hpu" in found and "ascend" not in found
+    return targets_of(("hccl",), _implied(reach, matcher)) == {"hpu"}
+
+
+def _implied(reach: Reach, matcher: Matcher) -> set[str]:
+    """The hardware whose libraries a run imports."""
+    return {target for said in _said_by(reach, matcher) for target in implied(said.libraries, matcher.catalog)}
 
 
 def _said_by(reach: Reach, matcher: Matcher) -> list[Brief]:
@@ -469,7 +473,8 @@ def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[s
         found = {said}
     else:
         files = _said_by(reach, matcher)
-        found = {DEVICES[word] for file in files for word in file.mentions}
+        words = {word for file in files for word in file.mentions}
+        found = targets_of(words, _implied(reach, matcher))
         if not backward.settings.targets and not any(file.stands_for_cuda for file in files):
             found = _named_by(reach, matcher) or {*implied_alone(reach.entry.module, matcher.catalog)} or found
     return found & set(backward.settings.targets) if backward.settings.targets else found, bool(said)
@@ -488,4 +493,4 @@ def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
     named = {target_of(one.value) if isinstance(one, Const) else "" for word in words for one in options(word)}
     if not named - {"cpu"} or "" in named:
         return set()
-    return {DEVICES[word] for word in script.facts.mentions} | (named - {"cpu"})
+    return targets_of(script.facts.mentions, _implied(reach, matcher)) | (named - {"cpu"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
 from typing import Final
 
@@ -28,6 +28,16 @@ def target_of(word: object) -> str:
     """The target that a library's word for hardware means (`Ascend`, `GPU`, `cuda:0`); "" where that isn't known."""
     lower = word.lower().partition(":")[0] if isinstance(word, str) else ""
     return lower if lower == "cpu" else DEVICES.get(lower, "")
+
+
+def targets_of(words: Iterable[str], libraries: Set[str]) -> set[str]:
+    """The targets that words of a program mean: `hccl` is Habana's, too, where its library is imported and none for Ascend.
+
+    Args:
+        libraries: the targets that the program's imports imply.
+    """
+    of_another = "hpu" in libraries and "ascend" not in libraries
+    return {"hpu" if of_another and word == "hccl" else DEVICES[word] for word in words}
 
 
 class HardwareTests:

@@ -6,6 +6,7 @@ what its function binds it to.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from detlint.ir import ops as op
@@ -25,6 +26,8 @@ _GIVES: Final = {
     "torch.nn.functional.interpolate": 3, "torch.nn.Upsample": 3, "torch.nn.PixelShuffle": 4, "torch.nn.functional.pixel_shuffle": 4,
 }  # fmt: skip
 """Functions, and layers whose objects are called -> the dimensions of what they give."""
+_SIZED: Final = frozenset({"torch.empty", "torch.ones", "torch.rand", "torch.randn", "torch.zeros"})
+"""Functions that are told nothing by position but sizes."""
 _DEEPEST: Final = 6
 
 
@@ -44,19 +47,26 @@ def least(meanings: Meanings, meaning: Meaning, function: Function, value: int, 
     if layer := meanings.forward(meaning, function, operation[1]):
         return min((least(meanings, *layer, kept[1], depth + 1) for _, kept in layer[1].each(op.RETURN)), default=0)
     word, base, given = function.called(value), function.called_on(value), function.call(value)
-    if given.named or given.unpacked:
-        return 0
     sizes = [*given.positional]
     name = meaning.name(function, operation[1])
+    if name in _SIZED and not given.unpacked:
+        return _told(function, sizes)
+    if given.named or given.unpacked:
+        return 0
     if name.startswith("torch.") and not name.startswith("torch.Tensor."):
         base, sizes = (sizes[0], sizes[1:]) if sizes else (-1, [])
     if base < 0:
         return 0
     if word in _TOLD:
-        several = function.ops[sizes[0]] if len(sizes) == 1 else (op.END,)
-        return len(several) - 1 if several[0] in (op.TUPLE, op.LIST) else len(sizes) if len(sizes) > 1 else 0
+        return _told(function, sizes)
     if word in _TWO:
         places = [function.constant(size) for size in sizes]
         told = [place + 1 if place >= 0 else -place for place in places if type(place) is int]
         return max([*told, least(meanings, meaning, function, base, depth + 1)])
     return least(meanings, meaning, function, base, depth + 1) if word in _KEEP else 0
+
+
+def _told(function: Function, sizes: Sequence[int]) -> int:
+    """How many sizes a call is told: `view(a, b)`, `view((a, b))`; 0 for one alone, which may stand for several."""
+    several = function.ops[sizes[0]] if len(sizes) == 1 else (op.END,)
+    return len(several) - 1 if several[0] in (op.TUPLE, op.LIST) else len(sizes) if len(sizes) > 1 else 0

@@ -295,7 +295,7 @@ class Sinks:
     def _is_whole(self, meaning: Meaning, function: Function, value: int) -> bool:
         """Whether a value is a type of whole numbers."""
         name = self._catalog.canonical(meaning.name(function, value))
-        return name in self._catalog.whole and name.rpartition(".")[2] in self._catalog.whole_words
+        return name in self._catalog.whole and name.rpartition(".")[2] in self._catalog.type_words
 
     def _draws_nothing(self, function: Function, at: int, meaning: Meaning) -> bool:
         in_sight = function.number > 0 or function.is_main(at)

@@ -10,6 +10,8 @@ from typing import Final
 from detlint.catalog import Condition, Entry, Recipe
 from detlint.report.document import Table, escaped
 
+_NUMBERS: Final = {"whole": "holds whole numbers", "half": "holds floating-point numbers of 16 bits"}
+
 TARGETS: Final = {
     "cpu": "CPU",
     "cuda": "CUDA",
@@ -239,7 +241,7 @@ def condition_text(condition: Condition) -> str:
     if condition.sum_above is not None:
         parts.append(f"adds up to more than {condition.sum_above:g}")
     if condition.type is not None:
-        parts.append("holds whole numbers" if condition.type == "whole" else f"is a {condition.type}")
+        parts.append(_NUMBERS.get(condition.type, f"is a {condition.type}"))
     if condition.not_type is not None:
         parts.append("may hold other than whole numbers")
     if condition.dense_for:

@@ -117,5 +117,6 @@ def _typed(value: Any, condition: Condition) -> bool:
         "number": isinstance(value, (int, float)) and not isinstance(value, bool),
         "tensor": hasattr(value, "is_floating_point"),
         "whole": whole,
+        "half": str(getattr(value, "dtype", "")) in ("torch.bfloat16", "torch.float16"),
         "indexable": hasattr(value, "__getitem__"),
     }[condition.type]

@@ -282,19 +282,19 @@ class Calls(Annotations):
             self.scope.change(self.ops[target][1], changed)
 
     def converts(self, given: int) -> bool:
-        """Whether a call of a method `to` spells out the device, or a type of whole numbers: `x.to("cpu")`, `x.to(torch.long)`."""
-        return isinstance(self.constant_of(given), str) or self.is_whole(given)
+        """Whether a call of a method `to` spells out the device, or a type that matters: `x.to("cpu")`, `x.to(torch.long)`."""
+        return isinstance(self.constant_of(given), str) or self.is_type(given)
 
-    def is_whole(self, given: int) -> bool:
-        """Whether a value is called as a type of whole numbers is: `torch.long`."""
-        return self.ops[given][0] == op.ATTR and self.strings[self.ops[given][2]] in self.catalog.whole_words
+    def is_type(self, given: int) -> bool:
+        """Whether a value is called as a type of whole numbers, or of few bits, is: `torch.long`."""
+        return self.ops[given][0] == op.ATTR and self.strings[self.ops[given][2]] in self.catalog.type_words
 
     def says_what_to_make(self, operation: Op, function: bool) -> bool:
-        """Whether a call says where its tensor is made (of functions alone), or that it holds whole numbers."""
+        """Whether a call says where its tensor is made (of functions alone), or a type that matters."""
         named = 3 + operation[2]
         for word, given in zip(operation[named::2], operation[named + 1 :: 2], strict=True):
             said = self.strings[word] if word >= 0 else ""
-            if (said == "device" and function) or (said == "dtype" and self.is_whole(given)):
+            if (said == "device" and function) or (said == "dtype" and self.is_type(given)):
                 return True
         return False
 
