@@ -132,6 +132,13 @@ LIBRARIES: Final = {
     "transformers": Library(
         "transformers", ("transformers.trainer_utils",), False, elsewhere=(
             "transformers.AutoModelForVision2Seq.", "transformers.AutoModelWithLMHead.", "transformers.PreTrainedModel.generate",
+            *(  # it goes by `__post_init__`
+                f"transformers.{name}Config: it has no parameter attn_implementation" for name in (
+                    "Bert", "Cohere", "DeepseekV3", "Falcon", "GPT2", "GPTNeoX", "Gemma2", "Gemma3", "Gemma", "Llama", "Mistral",
+                    "Mixtral", "ModernBert", "OPT", "Phi3", "Phi", "Qwen2", "Qwen2Moe", "Qwen3", "Qwen3Moe", "Roberta", "StableLm",
+                    "ViT", "Whisper",
+                )
+            ),
         ),
     ),
     "torch_geometric": Library(
