@@ -275,8 +275,10 @@ def test_text_folds_what_one_switch_answers(project: Project) -> None:
 
 
 def test_text_folds_runs_of_one_cause(project: Project) -> None:
-    train = "import torch\n\nnet = torch.nn.Linear(2, 2).cuda()\n{}net(torch.ones(1, 2).cuda()).sum().backward()\n"
-    more = "print(torch.nn.functional.interpolate(net.weight[None, None], scale_factor=2))\n"
+    train = (
+        "import torch\n\nnet = torch.nn.Conv2d(1, 2, 1).cuda()\n{}net(torch.ones(1, 1, 2, 2).cuda()).sum().backward()\n"
+    )
+    more = "print(torch.nn.functional.interpolate(net.weight, scale_factor=2))\n"
     files = {f"train{n}.py": "import torch\ntorch.manual_seed(1)\n" + train.format(more * (n % 3)) for n in range(5)}
     project(**files)
     rows = ("--select", "DET602", "--target", "cuda")
