@@ -27,7 +27,7 @@ from detlint.facts.model import (
 )
 from detlint.model.callees import BARE, Callee, returned
 from detlint.model.module import Module
-from detlint.model.parameters import ASKS, COMPARES, NAMES, SEEDS, UNPACKS
+from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
 from detlint.program.calls import Plain, is_self
 from detlint.program.reach import Place
 from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
@@ -343,9 +343,7 @@ class Calling(Effects):
         )
         if parsed or made in self.flow.deciding or _decides(origin, self.is_name):
             return True
-        acts = ASKS if any(map(_is_of_program, options(origin.value))) else SEEDS
-        asked = self.flow.parameters.that(SEEDS, module, function), self.flow.parameters.that(acts, module, function)
-        return origin.value is not None and any(name in names for names in asked)
+        return origin.value is not None and name in self.flow.parameters.that(SEEDS, module, function)
 
     def is_name(self, value: Scalar | None) -> bool:
         """Whether the registries that the run has come by keep something under a name."""
@@ -373,12 +371,6 @@ class Calling(Effects):
         return None
 
 
-def _is_of_program(value: Value | None) -> bool:
-    """Whether a value is a function or class of the program, or an object that one gives."""
-    root = value.of if isinstance(value, Result) else value
-    return isinstance(root, Ref) and "::" in root.name
-
-
 def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:
     """Whether what a parameter was given may change what the function does to streams.
 
@@ -392,10 +384,15 @@ def _decides(origin: Origin, is_name: Callable[[Scalar | None], bool]) -> bool:
         return True
     if isinstance(value, Either):
         known = isinstance(by_option(value)[1], Const)
-        return known or any(isinstance(o, (Ref, Partial)) for o in value.options)
-    if isinstance(value, (Ref, Partial)) or (isinstance(value, Member) and value.attr.startswith(BARE)):
-        return True
-    return isinstance(value, Result) and isinstance(value.of, Ref) and "::" in value.of.name
+        return known or any(map(_acts, value.options))
+    return _acts(value) or (isinstance(value, Member) and value.attr.startswith(BARE))
+
+
+def _acts(value: Value | None) -> bool:
+    """Whether a value may be called, or is an object that the program gives, whose methods may be."""
+    if isinstance(value, Result):
+        return isinstance(value.of, Ref) and "::" in value.of.name
+    return isinstance(value, (Ref, Partial))
 
 
 def _is_count(value: Value | None) -> bool:

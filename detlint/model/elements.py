@@ -34,8 +34,8 @@ _SAME_ITEMS: Final = frozenset({
 _TEXT_ATTRIBUTES: Final = frozenset({"name", "__name__", "stem", "suffix", "text"})
 _ARITHMETIC: Final = frozenset({"-", "*", "/", "//", "%", "**"})
 _OF_SETS: Final = frozenset({"|", "&", "-", "^"})
-_TEXTS: Final = frozenset({"str", "bytes", "Path"})
-_NUMBERS: Final = frozenset({"bool", "float", "int"})
+TEXT_TYPES: Final = frozenset({"str", "bytes", "Path"})
+NUMBER_TYPES: Final = frozenset({"int", "float", "bool"})
 _HOLD: Final = frozenset({
     "AbstractSet", "Collection", "Dict", "FrozenSet", "Generator", "Iterable", "Iterator", "KeysView", "List", "Mapping", "MutableMapping",
     "MutableSequence", "MutableSet", "Sequence", "Set", "Tuple", "deque", "dict", "frozenset", "list", "set", "tuple",
@@ -145,8 +145,12 @@ def _told(function: Function, annotation: int, whole: bool) -> Elements:
 
 
 def _of_type(function: Function, at: int) -> Elements:
-    name = _last(function, at)
-    return "str" if name in _TEXTS else "int" if name in _NUMBERS else ""
+    return typed(_last(function, at))
+
+
+def typed(name: str) -> Elements:
+    """What a type is of which an annotation says the last word."""
+    return "str" if name in TEXT_TYPES else "int" if name in NUMBER_TYPES else ""
 
 
 def _definition(function: Function, callee: int) -> Function | None:

@@ -24,8 +24,6 @@ NAMES: Final = "names"
 """It is the name of a module, or of a part of something, or a part of such a name."""
 UNPACKS: Final = "unpacks"
 """Its items are arguments of a call."""
-ASKS: Final = "asks"
-"""It is called, or a method of it is, perhaps of a part."""
 SEEDS: Final = "seeds"
 """It seeds a stream, or draws from it depend on it."""
 WORKERS: Final = "num_workers"
@@ -102,7 +100,6 @@ class Parameters:
                 yield NAMES, operation[2]
         for at, operation in body.each(op.CALL):
             call, called = body.call(at), meaning.value(body, operation[1])
-            yield ASKS, operation[1]
             yield from ((UNPACKS, value) for value in _unpacked(body, at))
             if called in (GETATTR, IMPORT_MODULE):
                 yield from ((NAMES, value) for value in call.positional[called == GETATTR :][:1])

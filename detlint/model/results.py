@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from detlint.model.module import Module
     from detlint.model.resolve import Resolver
 
-VIEWS: Final = frozenset({"items", "values"})
+VIEWS: Final = frozenset({"get", "items", "values"})
 """Methods of tables that give what is in them."""
 METHODCALLER: Final = Ref("operator.methodcaller")
 """What makes functions that call a method of what they get; other getters read attributes of it."""
@@ -43,7 +43,9 @@ def definitions(value: Value | None) -> Value | None:
 
 
 def in_table(value: Value | None, view: str) -> Value | None:
-    """What a table that is written out has, as one of its views gives it; None for anything else."""
+    """What a table that is written out has, as one of its views gives it, or `get` of functions and classes; None for anything else."""
+    if view == "get":
+        return definitions(value)
     if not isinstance(value, Mapping) or value.open:
         return None
     pairs = zip(value.keys, value.values, strict=True)
@@ -64,10 +66,6 @@ class Results:
         """What a call gives: of `model.to(device)` the model, of `compile(model)` its argument, of `TABLE.get(name)` what may
         be in the table."""
         resolver = self._resolver
-        if isinstance(value.of, Member) and value.of.attr == "get":
-            entries = definitions(resolver.normal(path, value.of.base, function))
-            if entries is not None:
-                return entries
         if isinstance(value.of, Member) and value.of.attr in VIEWS:
             inside = in_table(resolver.normal(path, value.of.base, function), value.of.attr)
             if inside is not None:

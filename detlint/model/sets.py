@@ -22,8 +22,6 @@ MAKES_SET: Final = frozenset({"builtins.set", "builtins.frozenset"})
 # Methods and operators that give a set when they are asked of one.
 GIVES_SET: Final = frozenset({OPERATED, "union", "intersection", "difference", "symmetric_difference", "copy"})
 SET_TYPES: Final = frozenset({"set", "Set", "frozenset", "FrozenSet", "AbstractSet", "MutableSet"})
-TEXT_TYPES: Final = frozenset({"str", "bytes", "Path"})
-NUMBER_TYPES: Final = frozenset({"int", "float", "bool"})
 
 _TYPES: Final[dict[str, Elements]] = {"builtins.str": "str", "builtins.int": "int", "builtins.float": "int"}
 _RANGE: Final = Instance("builtins.range")
@@ -85,8 +83,7 @@ def annotated(name: str, inner: str) -> str:
     """The class that `Set[str]` names, given its two words; "" where that is no set."""
     if name not in SET_TYPES:
         return ""
-    kind: Elements = "str" if inner in TEXT_TYPES else "int" if inner in NUMBER_TYPES else ""
-    return SETS[kind].of
+    return SETS[elements.typed(inner)].of
 
 
 def given_back(function: Function) -> Elements | None:

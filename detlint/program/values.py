@@ -36,7 +36,7 @@ from detlint.facts.reading.values import FLAGS
 from detlint.facts.scope import chosen, is_collection, join, over
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.model.results import VIEWS, definitions, in_table
+from detlint.model.results import VIEWS, in_table
 from detlint.model.tables import is_changed
 
 DEEPEST = 12
@@ -417,10 +417,6 @@ class Values:
     def _result(self, frame: Frame, value: Result) -> Origin:
         if (read := self._table(frame, value)) is not None:
             return read
-        if isinstance(value.of, Member) and value.of.attr == "get":
-            entries = definitions(self.look(frame, value.of.base).value)
-            if entries is not None:
-                return Origin(entries)
         if isinstance(value.of, Member) and value.of.attr in VIEWS:
             inside = in_table(self.look(frame, value.of.base).value, value.of.attr)
             if inside is not None:
