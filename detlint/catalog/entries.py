@@ -554,6 +554,10 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Those that count whole numbers up to a limit."""
     swaps: tuple[str, ...] = ()
     """Those that put one value in another's place, if that is still there."""
+    swapping_methods: tuple[str, ...] = ()
+    """Methods of atomic variables that do the same."""
+    exchanges: tuple[str, ...] = ()
+    """Those that do so whatever is there."""
     atomic_references: tuple[str, ...] = ()
     """Types whose methods are atomic."""
     bits: tuple[str, ...] = ()

@@ -41,6 +41,10 @@ _RACE: Final = (
 )
 
 
+LOCKED: Final = (
+    "`{api}` adds floating-point numbers under a lock, in whatever order the threads come by, so results vary between runs",
+    "Store the parts at places of their own and add them up in order, or sum whole numbers.",
+)
 COUNTS: Final = (
     "`{api}` gives out places in whatever order the threads arrive, so what is stored there has another order in each run",
     "Find the places by a prefix sum over the threads, or sort what is stored.",
@@ -188,7 +192,8 @@ class KernelRules:
 
     def _added(self, module: Module, meaning: Meaning, addition: Addition) -> Finding:
         place = addition.place
-        message, remedy = COUNTS if addition.is_counter else (self._rule.message, self._rule.remedy)
+        by_kind = COUNTS if addition.is_counter else LOCKED if addition.is_locked else None
+        message, remedy = by_kind or (self._rule.message, self._rule.remedy)
         own: Own = "note" if addition.is_own else "error" if addition.numbers == FLOATS else "warning"
         said = message.replace("{api}", addition.name), remedy
         return self._finding(module, place, own, said, (*self._launches(meaning, place.function),))

@@ -65,6 +65,30 @@ class Tuning:
                 if made is not None:
                     yield Tuned(function, Place(around, value), made)
                     break
+        yield from self._tuned_by_calls()
+
+    def _tuned_by_calls(self) -> Iterator[Tuned]:
+        """Those that are handed to what a decorator would be: `autotune(configs)(kernel)`."""
+        for around in self._meaning.code.functions():
+            for at, operation in around.each(op.CALL):
+                given = around.call(at).positional if around.ops[operation[1]][0] == op.CALL else ()
+                kernel = self._kernel(around, given[0], 0) if len(given) == 1 else None
+                made = self._grouped(kernel, around, operation[1]) if kernel is not None else None
+                if kernel is not None and made is not None:
+                    yield Tuned(kernel, Place(around, operation[1]), made)
+
+    def _kernel(self, around: Function, value: int, depth: int) -> Function | None:
+        """The function that a value is, whatever it was handed to that gave it back: `kernel = jit(kernel)`."""
+        operation = around.ops[value]
+        if operation[0] == op.FUNCTION:
+            return around.code.function(operation[1])
+        if operation[0] == op.CALL:
+            given = around.call(value).positional
+            return self._kernel(around, given[0], depth) if len(given) == 1 else None
+        stores = around.code.stores(around.binding(operation[1])) if operation[0] == op.LOAD and depth < DEEPEST else ()
+        kept = ((other, other.ops[stored]) for other, stored in stores)
+        found = (self._kernel(other, store[2], depth + 2) for other, store in kept if store[0] == op.STORE)
+        return next((kernel for kernel in found if kernel is not None), None)
 
     def _grouped(self, function: Function, around: Function, decorator: int) -> Place | None:
         """The sum that a decorator has be grouped by timing."""

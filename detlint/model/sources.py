@@ -17,6 +17,7 @@ from detlint.ir.places import Place
 from detlint.ir.records import LAMBDA
 from detlint.model.atomic_modes import Modes
 from detlint.model.index import Index
+from detlint.model.kernel_locks import sums_behind, taken, varies
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
 from detlint.model.source_adders import Adder, Adders, is_macro
@@ -46,6 +47,9 @@ class Atomic(NamedTuple):
     """Whether it may be that nobody else adds there."""
     is_counter: bool = False
     """Whether it counts whole numbers, and gives each thread a place by that."""
+
+    is_locked: bool = False
+    """Whether it adds while it holds a lock."""
 
     @property
     def line(self) -> int:
@@ -95,6 +99,16 @@ class Source:
                     yield Atomic(Place(function, at), name, found, own)
                 elif found == WHOLE and called and self.ways.gives_places(function, at):
                     yield Atomic(Place(function, at), name, found, is_counter=True)
+            yield from self._locked(function) if told else ()
+
+    def _locked(self, function: Function) -> Iterator[Atomic]:
+        """What a function adds to while it holds a lock."""
+        begin = taken(function, self.called, self.terms)
+        for each in sums_behind(function, begin) if begin >= 0 else ():
+            given = any(function.given(n) is not None for n in function.made_of(each.place[0]))
+            found = self._added(function, each.at, each.place, each.added) if given else WHOLE
+            if found != WHOLE and varies(function, each.added):
+                yield Atomic(Place(function, each.at), "+=", found, is_locked=True)
 
     def called(self, function: Function, at: int) -> str:
         """The last name of what a call calls, templates and namespaces aside."""
@@ -115,6 +129,8 @@ class Source:
             return self._chosen(function, at)
         if self.terms.has("swaps", name) and len(given) > 2 and not self.terms.has("atomics", function.name):
             return FLOATS if self.adds_floats(function, given[2]) else None
+        if self.terms.has("swapping_methods", name) and len(given) > 1:
+            return self._swapped(function, at, given[1])
         if not given:
             return None
         if self.terms.has("float_atomics", name):
@@ -141,6 +157,14 @@ class Source:
         given = function.call(at).positional
         text = function.constant(given[0]) if given else None
         return assembled(text) if isinstance(text, str) else None
+
+    def _swapped(self, function: Function, at: int, put: int) -> Numbers | None:
+        """What numbers a swap adds to what an atomic variable is: `while (!x.compare_exchange_weak(old, old + y))`."""
+        place = function.called_on(at)
+        made = (function.ops[n] for n in function.made_of(put))
+        adds = any(part[0] == op.BINARY and function.strings[part[1]] in ("+", "-") for part in made)
+        found = self._added(function, at, [place], put) if adds and place >= 0 else OPEN
+        return found if found == FLOATS else None
 
     def _augmented(self, function: Function, at: int) -> Numbers | None:
         """What numbers `+=` adds to what an atomic reference is one to; None for any other."""
