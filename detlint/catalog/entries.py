@@ -231,6 +231,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """Of what adds atomically in a kernel: the parameters with the place, perhaps with what tells it further, and what is added."""
     compiles: tuple[str, ...] = ()
     """The parameters that carry a source in C++, which is compiled."""
+    declares: tuple[str, ...] = ()
+    """The parameters that carry the declarations of what such a source takes, where it is a body alone."""
     assembles: tuple[str, ...] = ()
     """The parameters that carry instructions of PTX."""
     consumes: tuple[str, ...] = ()
@@ -552,6 +554,10 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Those that count whole numbers up to a limit."""
     swaps: tuple[str, ...] = ()
     """Those that put one value in another's place, if that is still there."""
+    swapping_methods: tuple[str, ...] = ()
+    """Methods of atomic variables that do the same."""
+    exchanges: tuple[str, ...] = ()
+    """Those that do so whatever is there."""
     atomic_references: tuple[str, ...] = ()
     """Types whose methods are atomic."""
     bits: tuple[str, ...] = ()

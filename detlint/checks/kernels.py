@@ -11,7 +11,7 @@ from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import Own, case_of, level
 from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import stands_in_test
-from detlint.facts.model import Ref, Span
+from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
@@ -22,7 +22,7 @@ from detlint.model.kernel_ways import Ways
 from detlint.model.kernels import Adding, Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.source_texts import KERNEL, Text, atomics_of, written
+from detlint.model.source_texts import KERNEL, Text, atomics_of, kernels_of, written
 from detlint.model.sources import Atomic, assembled
 from detlint.model.uses import Users
 
@@ -41,6 +41,10 @@ _RACE: Final = (
 )
 
 
+LOCKED: Final = (
+    "`{api}` adds floating-point numbers under a lock, in whatever order the threads come by, so results vary between runs",
+    "Store the parts at places of their own and add them up in order, or sum whole numbers.",
+)
 COUNTS: Final = (
     "`{api}` gives out places in whatever order the threads arrive, so what is stored there has another order in each run",
     "Find the places by a prefix sum over the threads, or sort what is stored.",
@@ -63,7 +67,7 @@ class KernelRules:
             return (
                 ""
                 if self._compiled(module, index, match)
-                else "no source that is written out here adds floating-point numbers"
+                else "nothing that is written out here for it adds floating-point numbers, but for whole sources, of which it is told there"
             )
         if match.entry.assembles and self._assembled(module, index, match) != FLOATS:
             return "its instructions add no floating-point numbers to memory"
@@ -107,19 +111,22 @@ class KernelRules:
         return structs.replace(finding, steps=(*self._launches(meaning, function),))
 
     def _in_text(self, finding: Finding, text: Text, atomic: Atomic) -> Finding:
-        """A finding with the line of a text that adds; it stands there where that is within the call."""
+        """A finding at the line of a text that adds."""
         line, said = text.line(atomic), f"`{atomic.name}` in `{atomic.place.function.name}`"
-        begin, span = line if line >= 0 else finding.span.line, finding.span
-        if atomic.line > 1 and finding.span.line <= line <= finding.span.end_line:
-            column = atomic.place.function.span(atomic.place.at)[1]
-            span = Span(line, column, span.end_line, span.end_column)
-        there = Step(finding.path, Span(begin, 0, begin, 0), f"{said}, in line {atomic.line} of this text")
-        return structs.replace(finding, span=span, steps=(there,))
+        there = Span(*text.place.function.span(text.place.at))
+        begin, span = line if line >= 0 else there.line, finding.span
+        if atomic.line > 1 and line >= 0:
+            span = Span(line, atomic.place.function.span(atomic.place.at)[1], there.end_line, there.end_column)
+        step = Step(finding.path, Span(begin, 0, begin, 0), f"{said}, in line {atomic.line} of this text")
+        return structs.replace(finding, span=span, steps=(step,))
 
     def _compiled(self, module: Module, index: int, match: Match) -> list[tuple[Text, Atomic]]:
-        """What adds atomically in the sources that a call is handed as texts."""
-        texts = dict.fromkeys(self._texts(module, index, match, match.entry.compiles))
-        return [(text, atomic) for text in texts for atomic in atomics_of(self.kernels.terms, text.text)]
+        """What adds atomically in the texts that a call is handed which are no whole sources: those are told where they stand."""
+        entry = match.entry
+        texts = dict.fromkeys(self._texts(module, index, match, entry.compiles))
+        declared = [text.text for text in self._texts(module, index, match, entry.declares)]
+        parts = [text for text in texts if KERNEL not in text.text]
+        return [(text, atomic) for text in parts for atomic in atomics_of(self.kernels.terms, text.text, declared)]
 
     def _assembled(self, module: Module, index: int, match: Match) -> Numbers:
         """What numbers the instructions add that a call is handed as a text."""
@@ -129,34 +136,9 @@ class KernelRules:
     def _texts(self, module: Module, index: int, match: Match, carry: tuple[str, ...]) -> Iterator[Text]:
         """The texts that a call is handed as some parameters."""
         found = self._at(module, index)
-        return self._handed(*found[1:], match.name, carry) if found is not None else iter(())
-
-    def _handed(self, function: Function, call: int, name: str, carry: tuple[str, ...]) -> Iterator[Text]:
-        values = [self.kernels.argument(function, call, name, word) for word in carry]
+        values = [self.kernels.argument(*found[1:], match.name, word) for word in carry] if found is not None else []
         for value in values:
-            yield from written(function, value) if value >= 0 else ()
-
-    def _by_others(self, meaning: Meaning) -> Iterator[tuple[Text, Atomic]]:
-        """What adds first in each text of a file that is the source of a kernel, where a call compiles what isn't written out there."""
-        calls = (
-            (function, at, name, self._matcher.catalog.entries[number].compiles)
-            for function in meaning.code.functions()
-            for at, called in meaning.calls(function)
-            for name, numbers in (self._matcher.named(Ref(called)) if called else ())
-            for number in numbers
-            if self._matcher.catalog.entries[number].compiles
-        )
-        handed = [{*self._handed(*call)} for call in calls]
-        for function in (
-            meaning.code.functions() if not all(any(KERNEL in each.text for each in texts) for texts in handed) else ()
-        ):
-            for at, _ in function.each(op.CONST):
-                text = function.constant(at)
-                if isinstance(text, str) and KERNEL in text:
-                    own = Text(Place(function, at), text)
-                    if not any(own in texts for texts in handed):
-                        found = (each for each in atomics_of(self.kernels.terms, text) if each.place.function.number)
-                        yield from ((own, atomic) for atomic in [*found][:1])
+            yield from written(found[1], value) if found is not None and value >= 0 else ()
 
     def _launches(self, meaning: Meaning, function: Function) -> Iterator[Step]:
         for launch in self.kernels.launches(meaning, function)[:MOST_STEPS]:
@@ -183,11 +165,18 @@ class KernelRules:
                 yield self._added(module, meaning, addition)
 
     def _in_texts(self, module: Module, meaning: Meaning) -> Iterator[Finding]:
-        """What is told at texts that others compile: by a helper, or from a table."""
-        for text, atomic in self._by_others(meaning):
-            own: Own = "error" if atomic.numbers == FLOATS else "warning"
-            said = self._rule.message.replace("{api}", atomic.name).replace("programs", "threads"), self._rule.remedy
-            yield self._in_text(self._finding(module, text.place, own, said, ()), text, atomic)
+        """What is told at the texts of a file that are sources of kernels, each line of them once."""
+        for text in kernels_of(meaning.code):
+            told = set[int]()
+            for atomic in atomics_of(self.kernels.terms, text.text):
+                own: Own = "error" if atomic.numbers == FLOATS else "warning"
+                said = (
+                    self._rule.message.replace("{api}", atomic.name).replace("programs", "threads"),
+                    self._rule.remedy,
+                )
+                if atomic.place.function.number and text.line(atomic) not in told:
+                    yield self._in_text(self._finding(module, text.place, own, said, ()), text, atomic)
+                told.add(text.line(atomic))
 
     def _by_methods(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
         """What a kernel adds by methods of what it is given: `descriptor.atomic_add([row, column], part)`."""
@@ -203,7 +192,8 @@ class KernelRules:
 
     def _added(self, module: Module, meaning: Meaning, addition: Addition) -> Finding:
         place = addition.place
-        message, remedy = COUNTS if addition.is_counter else (self._rule.message, self._rule.remedy)
+        by_kind = COUNTS if addition.is_counter else LOCKED if addition.is_locked else None
+        message, remedy = by_kind or (self._rule.message, self._rule.remedy)
         own: Own = "note" if addition.is_own else "error" if addition.numbers == FLOATS else "warning"
         said = message.replace("{api}", addition.name), remedy
         return self._finding(module, place, own, said, (*self._launches(meaning, place.function),))

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 
 from detlint.checks.finding import Certainty, Finding, Step
-from detlint.checks.kernels import CODE, COUNTS
+from detlint.checks.kernels import CODE, COUNTS, LOCKED
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher
 from detlint.checks.tests import is_test
@@ -45,7 +45,8 @@ class SourceRules:
         certainty: Certainty = "certain" if atomic.numbers == FLOATS and steps else "likely"
         certainty = "possible" if atomic.is_own else certainty
         found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
-        said, remedy = COUNTS if atomic.is_counter else (rule.message.replace("programs", "threads"), rule.remedy)
+        by_kind = COUNTS if atomic.is_counter else LOCKED if atomic.is_locked else None
+        said, remedy = by_kind or (rule.message.replace("programs", "threads"), rule.remedy)
         message = said.replace("{api}", atomic.name)
         span = Span(*atomic.place.function.span(atomic.place.at))
         return Finding(

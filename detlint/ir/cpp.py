@@ -44,6 +44,7 @@ WORDS: Final = (
     b"tomicSub",
     b"tomicCAS",
     b"fetch_add",
+    b"compare_exchange",
     b"atomic_fadd",
     b"SetAtomic",
     b"atomic_add",

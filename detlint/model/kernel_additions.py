@@ -12,7 +12,8 @@ from typing import NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
-from detlint.model.kernel_numbers import WHOLE, Numbers
+from detlint.model.kernel_locks import sums_behind, taken, varies
+from detlint.model.kernel_numbers import WHOLE, Numbers, joined
 from detlint.model.kernel_ways import SIGNS, Way, Ways
 from detlint.model.kernel_writers import Writers
 from detlint.model.kernels import Kernels
@@ -26,6 +27,8 @@ class Addition(NamedTuple):
     name: str
     numbers: Numbers
     is_counter: bool = False
+    is_locked: bool = False
+    """Whether it adds while it holds a lock, so that nothing is lost but the order varies."""
     is_own: bool = False
     """Whether it may be that nobody else adds there: a table tells the place, which may have each but once."""
 
@@ -38,6 +41,7 @@ class Additions:
 
     def of(self, meaning: Meaning, function: Function) -> Iterator[Addition]:
         """What a function adds, or appends, by no call that the catalog knows to add; nothing where each place has one that does."""
+        yield from self._locked(meaning, function)
         if not self._ways.is_a("adding_kernels", meaning, function):
             return
         numbers, augmented = self._kernels.numbers(meaning), [*self._augmented(function)]
@@ -103,6 +107,38 @@ class Additions:
         return way.rounds >= 0 and any(
             at < way.rounds and operation[1] == slot for at, operation in way.function.each(op.STORE)
         )
+
+    # -- locks ------------------------------------------------------------------------------------------------------
+
+    def _locked(self, meaning: Meaning, function: Function) -> Iterator[Addition]:
+        """What a function adds to while it holds a lock: `out[0] += x`, or what it stores where it loaded a part of it."""
+        numbers = self._kernels.numbers(meaning)
+        begin = taken(function, lambda around, call: meaning.name(around, around.ops[call][1]), self._terms)
+        for each in sums_behind(function, begin) if begin >= 0 else ():
+            alone = self._ways.is_alone(meaning, function, each.at, each.place)
+            kind = joined([numbers.of(function, each.into), numbers.of(function, each.added)])
+            if not alone and kind != WHOLE and varies(function, each.added):
+                yield Addition(Place(function, each.at), "+=", kind, is_locked=True)
+        for call, name in meaning.calls(function) if begin >= 0 else ():
+            given = function.call(call).positional
+            if call > begin and self._terms.has("stores", name) and len(given) > 1:
+                kind = numbers.of(function, given[1])
+                loaded = kind != WHOLE and self._is_loaded(meaning, function, given[0], given[1], begin)
+                if loaded and not self._ways.is_alone(meaning, function, call, given[:1]):
+                    yield Addition(Place(function, call), name, kind, is_locked=True)
+
+    def _is_loaded(self, meaning: Meaning, function: Function, address: int, value: int, begin: int) -> bool:
+        """Whether a value is made of what was loaded from the address where it is stored, and isn't that."""
+        value = function.meant(value)
+        for call in function.made_of(value):
+            loads = call > begin and call != value and function.ops[call][0] == op.CALL
+            if loads and self._terms.has("loads", meaning.name(function, function.ops[call][1])):
+                given = function.call(call).positional[:1]
+                if any(
+                    function.same(each, address) or function.meant(each) == function.meant(address) for each in given
+                ):
+                    return True
+        return False
 
     # -- counters ---------------------------------------------------------------------------------------------------
 
@@ -170,18 +206,22 @@ def races(kernels: Kernels, meaning: Meaning, function: Function) -> Iterator[tu
     """What rounds of a loop that run at the same time do to one place: `total[index[i]] += x[i]`; and whether it is one sum over all
     of them, which is put together from those of threads."""
     numbers = kernels.numbers(meaning)
-    writers = Writers(numbers, threads=False)
+    writers, parallel = Writers(numbers, threads=False), set[int]()
     for mark, operation in function.each(op.FOR):
         source = function.ops[operation[1]]
         named = numbers.named(function, source[1]) if source[0] == op.CALL else ""
-        if not kernels.terms.has("parallel_ranges", named):
-            continue
+        if not kernels.terms.has("parallel_ranges", named) or any(
+            around in parallel for around in function.blocks(mark)
+        ):
+            continue  # a loop in one that runs in parallel is serial
+        parallel.add(mark)
         end = function.parts[mark][-1]
+        sums = {each.at for each in sums_behind(function, mark)}
         before = {part[1] for at, part in function.each(op.STORE) if at < mark}
         for at, part in function.each(op.SET_ITEM):
             array, *indices = _row(function, part[1])
             own = mark < array < end and function.ops[array][0] != op.LOAD  # made anew in each round
-            adds = mark < at < end and not own and function.ops[part[3]][0] == op.AUGMENT
+            adds = mark < at < end and not own and (function.ops[part[3]][0] == op.AUGMENT or at in sums)
             place = [array, *indices, part[2]]
             if adds and not writers.is_alone(function, at, place, frozenset({f"program {mark}"})):
                 yield Place(function, at), False

@@ -178,10 +178,14 @@ class Values:
         if self._is_template(function, slot):
             return self.of_template(function, at)
         if owner == function.number and (stored := function.stored(at)) is not None:
-            return self._all(function, stored, depth)
+            return self._all(function, (value for value in stored if self._tells(function, value)), depth)
         stores = function.code.stores(function.binding(slot)) if home >= 0 else ()
         places = [Place(f, f.ops[n][2]) for f, n in stores if f.ops[n][0] == op.STORE]
         return joined(self.of(f, value, depth) for f, value in places) if places else OPEN
+
+    def _tells(self, function: Function, value: int) -> bool:
+        """Whether what a variable begins with says what numbers it is of: in C++ the zeros of an array, `T x[4] = {0}`, don't."""
+        return self.is_python or function.ops[value][0] != op.LIST
 
     def _is_template(self, function: Function, slot: int) -> bool:
         """Whether a name is a parameter of a template."""

@@ -26,6 +26,16 @@ _REDUCING: Final = frozenset({"sum", "mean", "softmax", "cumsum", "var", "std", 
 """Methods of tensors that add up."""
 
 
+class _Config(NamedTuple):
+    """A configuration."""
+
+    place: Place
+    is_repeated: bool
+    """Whether it is made again and again, in a loop or comprehension."""
+    way: str = ""
+    """By which of several functions it is made, of which one is chosen; "" where there is one."""
+
+
 class Tuned(NamedTuple):
     """A kernel that is chosen by timing."""
 
@@ -55,6 +65,30 @@ class Tuning:
                 if made is not None:
                     yield Tuned(function, Place(around, value), made)
                     break
+        yield from self._tuned_by_calls()
+
+    def _tuned_by_calls(self) -> Iterator[Tuned]:
+        """Those that are handed to what a decorator would be: `autotune(configs)(kernel)`."""
+        for around in self._meaning.code.functions():
+            for at, operation in around.each(op.CALL):
+                given = around.call(at).positional if around.ops[operation[1]][0] == op.CALL else ()
+                kernel = self._kernel(around, given[0], 0) if len(given) == 1 else None
+                made = self._grouped(kernel, around, operation[1]) if kernel is not None else None
+                if kernel is not None and made is not None:
+                    yield Tuned(kernel, Place(around, operation[1]), made)
+
+    def _kernel(self, around: Function, value: int, depth: int) -> Function | None:
+        """The function that a value is, whatever it was handed to that gave it back: `kernel = jit(kernel)`."""
+        operation = around.ops[value]
+        if operation[0] == op.FUNCTION:
+            return around.code.function(operation[1])
+        if operation[0] == op.CALL:
+            given = around.call(value).positional
+            return self._kernel(around, given[0], depth) if len(given) == 1 else None
+        stores = around.code.stores(around.binding(operation[1])) if operation[0] == op.LOAD and depth < DEEPEST else ()
+        kept = ((other, other.ops[stored]) for other, stored in stores)
+        found = (self._kernel(other, store[2], depth + 2) for other, store in kept if store[0] == op.STORE)
+        return next((kernel for kernel in found if kernel is not None), None)
 
     def _grouped(self, function: Function, around: Function, decorator: int) -> Place | None:
         """The sum that a decorator has be grouped by timing."""
@@ -94,19 +128,22 @@ class Tuning:
     # -- configurations ---------------------------------------------------------------------------------------------
 
     def _varied(self, function: Function, configs: int) -> frozenset[str]:
-        """What the configurations give several values."""
+        """What the configurations give several values, on one of the ways by which they are made."""
         found = [*self._configs(function, configs, 0)]
-        made = [config for config in found if config[0].function.ops[config[0].at][0] == op.CALL] or found
+        made = [config for config in found if config.place.function.ops[config.place.at][0] == op.CALL] or found
+        ways = {config.way for config in made if config.way} or {""}
+        return frozenset().union(*(self._varied_among([c for c in made if c.way in ("", way)]) for way in ways))
+
+    def _varied_among(self, made: Sequence[_Config]) -> set[str]:
+        """What some configurations give several values."""
         given: dict[str, list[str]] = {}
-        for number, (place, repeated) in enumerate(made):
-            for name, value in self._told(place):
-                constant = place.function.constant(place.function.meant(value))
-                unknown = constant is UNKNOWN
+        for number, config in enumerate(made):
+            for name, value in self._told(config.place):
+                constant = config.place.function.constant(config.place.function.meant(value))
                 # What isn't written out may be another value each time that it is made.
-                given.setdefault(name, []).extend(
-                    [f"{number}?", f"{number}!"] if unknown and repeated else [repr(constant)]
-                )
-        return frozenset(name for name, values in given.items() if len({*values}) > 1 or len(values) < len(made))
+                several = constant is UNKNOWN and config.is_repeated
+                given.setdefault(name, []).extend([f"{number}?", f"{number}!"] if several else [repr(constant)])
+        return {name for name, values in given.items() if len({*values}) > 1 or len(values) < len(made)}
 
     def _told(self, place: Place) -> Iterator[tuple[str, int]]:
         """What one configuration gives names."""
@@ -123,14 +160,14 @@ class Tuning:
                 if isinstance(name, str):
                     yield name, value
 
-    def _configs(self, function: Function, value: int, depth: int) -> Iterator[tuple[Place, bool]]:
-        """The configurations that a value holds, and whether each is made again and again, in a loop or comprehension."""
+    def _configs(self, function: Function, value: int, depth: int) -> Iterator[_Config]:
+        """The configurations that a value holds."""
         if depth > DEEPEST:
             return
         for at in range(function.first(value), value + 1):
             yield from self._config(function, at, depth)
 
-    def _config(self, function: Function, at: int, depth: int) -> Iterator[tuple[Place, bool]]:
+    def _config(self, function: Function, at: int, depth: int) -> Iterator[_Config]:
         operation = function.ops[at]
         if operation[0] == op.LOAD:
             for around, stored in function.code.stores(function.binding(operation[1])):
@@ -138,15 +175,16 @@ class Tuning:
                 if made[0] == op.STORE and around.ops[made[2]][0] not in (op.FUNCTION, op.FOR, op.PART):
                     yield from self._configs(around, made[2], depth + 1)
         elif operation[0] == op.DICT:
-            yield Place(function, at), self._again(function, at)
+            yield _Config(Place(function, at), self._again(function, at))
         elif operation[0] == op.CALL:
-            name = self._meaning.name(function, operation[1])
-            if self._terms.has("configs", name):
-                yield Place(function, at), self._again(function, at)
-            for meaning, maker in self._kernels.definitions(name) if depth < DEEPEST else ():
+            names = [*self._meaning.names(function, operation[1])]
+            if any(self._terms.has("configs", name) for name in names):
+                yield _Config(Place(function, at), self._again(function, at))
+            makers = [made for name in names if depth < DEEPEST for made in self._kernels.definitions(name)]
+            for meaning, maker in makers:
                 tuning = self if meaning is self._meaning else Tuning(self._kernels, meaning)
-                for place in range(len(maker.ops)):
-                    yield from tuning._config(maker, place, depth + 2)
+                for config in (found for n in range(len(maker.ops)) for found in tuning._config(maker, n, depth + 2)):
+                    yield config._replace(way=f"{meaning.path}::{maker.qualified}") if len(makers) > 1 else config
 
     def _again(self, function: Function, at: int) -> bool:
         return any(function.ops[mark][0] in (op.FOR, op.WHILE, op.COMPREHEND) for mark in function.blocks(at))

@@ -44,6 +44,8 @@ class _Term(NamedTuple):
     scale: int
     """The value that it is multiplied by; -1 for none."""
     value: int
+    is_taken_away: bool = False
+    """Whether it is subtracted."""
 
 
 class Writers:
@@ -166,13 +168,8 @@ class Writers:
         if function.ops[at][0] in (op.FOR, op.WITH):
             call = operation if operation[0] == op.CALL else (op.END,)
             name = self._values.named(function, call[1]) if call[0] == op.CALL else ""
-            kind = (
-                "program"
-                if terms.has("programs", name) or at == self._rounds
-                else "lane"
-                if terms.has("lanes", name)
-                else ""
-            )
+            runs = terms.has("programs", name) or at == self._rounds
+            kind = "program" if runs else "lane" if terms.has("lanes", name) else ""
             return frozenset({f"{kind} {at}"}) if kind else NOTHING
         if operation[0] == op.ATTR:
             of, axis = self._values.named(function, operation[1]), function.strings[operation[2]]
@@ -389,8 +386,9 @@ class Writers:
         word = function.strings[operation[1]] if operation[0] in (op.BINARY, op.UNARY) else ""
         plus = operation[0] == op.BINARY and word in ("+", "-")
         if (plus or self._is_plain(function, value)) and depth < DEEPEST:
-            for side in operation[2:4]:
-                yield from self._terms_of(function, side, depth + 1, address=address)
+            yield from self._terms_of(function, operation[2], depth + 1, address=address)
+            for term in self._terms_of(function, operation[3], depth + 1, address=address):
+                yield term._replace(is_taken_away=(word == "-") != term.is_taken_away)
         elif operation[0] == op.UNARY and word == "&" and depth < DEEPEST:
             yield from self._indices(function, operation[2], depth + 1)
         elif address and operation[0] == op.ITEM and self._is_place(function, operation):
@@ -424,6 +422,8 @@ class Writers:
         plain = [term for term in own if term.scale < 0 and _GIVEN_OUT not in term.axes]
         if len(plain) > 1:
             return NOTHING
+        if self._is_window(function, terms):
+            return NOTHING
         sizes = {size for term in plain for size in self._sizes(function, term.value)}
         for term in own:
             scale = self._size_name(function, term.scale) if term.scale >= 0 else ""
@@ -432,6 +432,14 @@ class Writers:
         if any(term.scale < 0 and self._is_loaded(function, term.value) for term in terms if not term.axes):
             own = [term._replace(axes=_in_one_program(term.axes)) if term.scale < 0 else term for term in own]
         return NOTHING.union(*(term.axes for term in own))
+
+    def _is_window(self, function: Function, terms: Sequence[_Term]) -> bool:
+        """Whether a sum goes through a window that begins before its own place, and so overlaps others: `row * step - padding + k`."""
+        begins = any(
+            t.is_taken_away and not t.axes and function.constant(function.meant(t.value)) is UNKNOWN for t in terms
+        )
+        steps = any(t.scale >= 0 and t.axes - {_LOOP} for t in terms)
+        return begins and steps and any(_LOOP in t.axes for t in terms)
 
     def _is_loaded(self, function: Function, value: int) -> bool:
         """Whether a value comes out of a table, where any number may stand for a row: `begins[row]`."""

@@ -13,13 +13,14 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
-from detlint.ir.cpp import MACRO
 from detlint.ir.places import Place
 from detlint.ir.records import LAMBDA
 from detlint.model.atomic_modes import Modes
 from detlint.model.index import Index
+from detlint.model.kernel_locks import sums_behind, taken, varies
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
+from detlint.model.source_adders import Adder, Adders, is_macro
 from detlint.model.source_ways import SourceWays
 from detlint.sources.cpp_text import is_cpp
 
@@ -47,6 +48,9 @@ class Atomic(NamedTuple):
     is_counter: bool = False
     """Whether it counts whole numbers, and gives each thread a place by that."""
 
+    is_locked: bool = False
+    """Whether it adds while it holds a lock."""
+
     @property
     def line(self) -> int:
         """In which line of its source it stands."""
@@ -65,30 +69,6 @@ def assembled(text: str) -> Numbers | None:
     return joined(found) if found else None
 
 
-def is_macro(function: Function) -> bool:
-    """Whether a function is what a macro stands for."""
-    around = function.parent
-    return around is not None and any(around.dotted(value) == MACRO for value in function.decorators)
-
-
-def _parameters(function: Function, value: int) -> Iterator[int]:
-    """The parameters of which a value is made."""
-    for at in sorted(function.made_of(value)):
-        given = function.given(at)
-        if given is not None and given[0] is function:
-            yield given[1]
-
-
-def _array(function: Function, place: int) -> int:
-    """What an address is one in: `x` of `&x[i + 1]`, of `x + i` and `x[i].data()`."""
-    operation = function.ops[place]
-    while operation[0] in (op.ITEM, op.UNARY, op.BINARY) or function.called_on(place) >= 0:
-        on = function.called_on(place)
-        place = on if on >= 0 else operation[1 if operation[0] == op.ITEM else 2]
-        operation = function.ops[place]
-    return place
-
-
 class Source:
     """One source, to be asked.
 
@@ -104,11 +84,13 @@ class Source:
         self._modes = Modes(terms, [*code.functions()])
         self.values = _Values(self)
         self.ways = SourceWays(self)
+        self.adders = Adders(self)
 
     def atomics(self) -> Iterator[Atomic]:
         """The places that add atomically, and not surely whole numbers, to what others add to as well."""
         for function in self.code.functions():
-            for at, operation in function.each(op.CALL, op.AUGMENT) if not is_macro(function) else ():
+            told = not is_macro(function) and not self.adders.is_one(function)
+            for at, operation in function.each(op.CALL, op.AUGMENT) if told else ():
                 called = operation[0] == op.CALL
                 name = self.called(function, at) if called else f"{function.strings[operation[1]]}="
                 found = self._atomic(function, at, name) if called else self._augmented(function, at)
@@ -117,6 +99,16 @@ class Source:
                     yield Atomic(Place(function, at), name, found, own)
                 elif found == WHOLE and called and self.ways.gives_places(function, at):
                     yield Atomic(Place(function, at), name, found, is_counter=True)
+            yield from self._locked(function) if told else ()
+
+    def _locked(self, function: Function) -> Iterator[Atomic]:
+        """What a function adds to while it holds a lock."""
+        begin = taken(function, self.called, self.terms)
+        for each in sums_behind(function, begin) if begin >= 0 else ():
+            given = any(function.given(n) is not None for n in function.made_of(each.place[0]))
+            found = self._added(function, each.at, each.place, each.added) if given else WHOLE
+            if found != WHOLE and varies(function, each.added):
+                yield Atomic(Place(function, each.at), "+=", found, is_locked=True)
 
     def called(self, function: Function, at: int) -> str:
         """The last name of what a call calls, templates and namespaces aside."""
@@ -132,12 +124,13 @@ class Source:
         """What numbers a call adds atomically; None where it does no such thing."""
         given = function.call(at).positional
         if name == "asm":
-            text = function.constant(given[0]) if given else None
-            return assembled(text) if isinstance(text, str) else None
+            return self.assembles(function, at)
         if self.terms.has("modes", name):
             return self._chosen(function, at)
         if self.terms.has("swaps", name) and len(given) > 2 and not self.terms.has("atomics", function.name):
-            return FLOATS if self._adds_floats(function, given[2]) else None
+            return FLOATS if self.adds_floats(function, given[2]) else None
+        if self.terms.has("swapping_methods", name) and len(given) > 1:
+            return self._swapped(function, at, given[1])
         if not given:
             return None
         if self.terms.has("float_atomics", name):
@@ -147,11 +140,11 @@ class Source:
         if self.terms.has("indexed_atomics", name) and len(given) > 3:
             return self._added(function, at, given[:2], given[3])
         if not (self.terms.has("atomics", name) or self._is_of_namespace(function, at)):
-            taken = self.macro(name, len(given))
-            return self._by_macro(function, at, given, *taken) if taken is not None else None
+            adder = self.adders.of(name, len(given)) if name != function.name else None
+            return self._by_adder(function, at, given, adder) if adder is not None else None
         if function.called_on(at) >= 0 and len(given) < 3 and not self._is_qualified(function, at):
             place, added = [function.called_on(at)], given[0]
-            if self.values.of(function, place[0]) == OPEN and not self._is_reference(function, place[0]):
+            if self.values.of(function, place[0]) == OPEN and not self.is_reference(function, place[0]):
                 return None
         elif len(given) > 1:
             place, added = [given[0]], given[1]
@@ -159,10 +152,24 @@ class Source:
             return None
         return self._added(function, at, place, added)
 
+    def assembles(self, function: Function, at: int) -> Numbers | None:
+        """What numbers instructions add that a source has written out; None for none."""
+        given = function.call(at).positional
+        text = function.constant(given[0]) if given else None
+        return assembled(text) if isinstance(text, str) else None
+
+    def _swapped(self, function: Function, at: int, put: int) -> Numbers | None:
+        """What numbers a swap adds to what an atomic variable is: `while (!x.compare_exchange_weak(old, old + y))`."""
+        place = function.called_on(at)
+        made = (function.ops[n] for n in function.made_of(put))
+        adds = any(part[0] == op.BINARY and function.strings[part[1]] in ("+", "-") for part in made)
+        found = self._added(function, at, [place], put) if adds and place >= 0 else OPEN
+        return found if found == FLOATS else None
+
     def _augmented(self, function: Function, at: int) -> Numbers | None:
         """What numbers `+=` adds to what an atomic reference is one to; None for any other."""
         _, word, place, added = function.ops[at]
-        known = function.strings[word] in ("+", "-") and self._is_reference(function, place)
+        known = function.strings[word] in ("+", "-") and self.is_reference(function, place)
         return self._added(function, at, [place], added) if known else None
 
     def _added(self, function: Function, at: int, place: Sequence[int], added: int) -> Numbers:
@@ -171,14 +178,13 @@ class Source:
         found = WHOLE if WHOLE in (into, of) else into or of
         return WHOLE if self.ways.is_alone(function, at, place) else found
 
-    def _by_macro(
-        self, function: Function, at: int, given: Sequence[int], place: Sequence[int], added: int
-    ) -> Numbers | None:
-        """The same of a macro; where none of what it is handed is the array, by what is added alone."""
+    def _by_adder(self, function: Function, at: int, given: Sequence[int], adder: Adder) -> Numbers | None:
+        """The same of what adds under another name; where none of what it is handed is the array, by what is added alone."""
+        place, added = adder.place, given[adder.added]
         if place[0] >= 0:
-            return self._added(function, at, [given[n] for n in place], given[added])
+            return self._added(function, at, [given[n] for n in place], added) or adder.numbers
         alone = Writers(self.values, threads=True).is_alone(function, at, [given[n] for n in place[1:]])
-        return WHOLE if alone else self.values.of(function, given[added])
+        return WHOLE if alone else self.values.of(function, added)
 
     def _is_of_namespace(self, function: Function, at: int) -> bool:
         """Whether a call adds atomically that is told by its namespace: `Simt::AtomicAdd`."""
@@ -191,7 +197,7 @@ class Source:
         operation = function.ops[root]
         return operation[0] == op.LOAD and function.names[operation[1]].slot < 0
 
-    def _is_reference(self, function: Function, value: int) -> bool:
+    def is_reference(self, function: Function, value: int) -> bool:
         """Whether a value is a reference whose methods are atomic: `cuda::atomic_ref<float>(x).fetch_add(1)`."""
         for at in function.made_of(value):
             operation = function.ops[at]
@@ -213,7 +219,7 @@ class Source:
         items = function.ops[callee[2]] if callee[0] == op.ITEM else (op.END,)
         return self.values.of(function, items[1]) if items[0] == op.TUPLE and len(items) > 1 else OPEN
 
-    def _adds_floats(self, function: Function, value: int) -> bool:
+    def adds_floats(self, function: Function, value: int) -> bool:
         """Whether a value is the bits of a sum of floating-point numbers."""
         made = [*function.made_of(value)]
         bits = any(function.ops[at][0] == op.CALL and self.terms.has("bits", self.called(function, at)) for at in made)
@@ -236,6 +242,11 @@ class Source:
                     waiting.append(found[path])
         return [*found.values()]
 
+    def is_included(self, other: Source) -> bool:
+        """Whether another source includes this one, or is it."""
+        asking = Source(self.terms, other.code, self._index, other.path)
+        return other.path == self.path or any(each.path == self.path for each in asking.included)
+
     def _found(self, path: str, name: str) -> str:
         """The file of the program that another one includes: beside it, or below a folder above; "" for none."""
         folder = os.path.dirname(path)
@@ -246,42 +257,6 @@ class Source:
                     return found
             folder = os.path.dirname(folder)
         return ""
-
-    @cached_property
-    def macros(self) -> dict[str, list[Function]]:
-        """The macros of this source by their names; those that a function defines for itself, too."""
-        found: dict[str, list[Function]] = {}
-        for function in filter(is_macro, self.code.functions()):
-            found.setdefault(function.name, []).append(function)
-        return found
-
-    def macro(self, name: str, count: int, depth: int = 0) -> tuple[list[int], int] | None:
-        """Of a macro that adds atomically: which of what it is handed is the array (-1 for none), tells the place, and is added."""
-        for source in self.included if depth < DEEPEST else ():
-            for function in source.macros.get(name, ()):
-                found = source.expanded(self, function, depth) if len(function.header.parameters) == count else None
-                if found is not None:
-                    return found
-        return None
-
-    def expanded(self, asking: Source, function: Function, depth: int) -> tuple[list[int], int] | None:
-        """The same of what a macro stands for."""
-        for at, operation in function.each(op.CALL, op.AUGMENT):
-            given: Sequence[int]
-            if operation[0] == op.AUGMENT:
-                given, inner = operation[2:4], ([0], 1) if self._is_reference(function, operation[2]) else None
-            else:
-                name, given = self.called(function, at), function.call(at).positional
-                inner = ([0], 1) if self.terms.has("atomics", name) else asking.macro(name, len(given), depth + 1)
-            if inner is None or len(given) < 2:
-                continue
-            known = [given[number] for number in inner[0] if number >= 0]
-            place = [n for value in known for n in _parameters(function, value)]
-            array = next(iter(_parameters(function, _array(function, known[0]))), -1) if inner[0][0] >= 0 else -1
-            added = [*_parameters(function, given[inner[1]])]
-            if place and added:
-                return [array, *(n for n in dict.fromkeys(place) if n != array)], added[0]
-        return None
 
     # -- templates --------------------------------------------------------------------------------------------------
 
