@@ -31,6 +31,8 @@ class Brief(msgspec.Struct, array_like=True, frozen=True):
     """Whether it imports what lends CUDA's names to other hardware."""
     draws: tuple[str, ...] = ()
     """The streams that its functions may draw from by themselves, sorted, by the names that it calls."""
+    keeps: tuple[str, ...] = ()
+    """By what its functions keep random states, sorted: full names, "" for a method of an object that isn't known."""
 
 
 class Program(Protocol):

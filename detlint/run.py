@@ -597,8 +597,8 @@ class Run:
         if facts is None:
             return Brief()
         libraries = sorted({name.partition(".")[0] for name in facts.imports})
-        draws = drawn_in(facts, self.store.catalog)
-        return Brief((*facts.options,), facts.mentions, (*libraries,), NPU_AS_CUDA in facts.imports, draws)
+        streams = drawn_in(facts, self.store.catalog)
+        return Brief((*facts.options,), facts.mentions, (*libraries,), NPU_AS_CUDA in facts.imports, *streams)
 
     def files_in(self, folder: str) -> Iterator[str]:
         """The files of a folder itself, in order."""

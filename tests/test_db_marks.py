@@ -177,3 +177,13 @@ def test_an_answer_that_is_restated_is_not_computed_again(tmp_path: Path) -> Non
     db.restate((length, ("a",)), None)
     db.refresh()
     assert (total(db), RUN) == (3, ["total", "a", "total"])
+
+
+def test_what_rests_on_an_answer_that_is_restated_as_it_was_holds(tmp_path: Path) -> None:
+    db = opened(tmp_path)
+    assert total(db) == 3
+    db.save()
+    db = opened(tmp_path)
+    db.restate((length, ("a",)), 1)
+    db.refresh()
+    assert (total(db), RUN) == (3, [])

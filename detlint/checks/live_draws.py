@@ -14,7 +14,7 @@ from detlint.checks.finding import Step
 from detlint.checks.library import draws_by_itself, matters_little
 from detlint.checks.match import Matcher
 from detlint.facts.model import Span, plain
-from detlint.model.liveness import Piece, Program, Reason, live, way_to
+from detlint.model.liveness import Followed, Piece, Program, Reason, live, way_to
 from detlint.model.module import Module
 from detlint.program.reach import HOST, Draws, Place, Reach
 
@@ -24,6 +24,11 @@ class LiveDraw(NamedTuple):
 
     draws: Draws
     way: tuple[Step, ...]
+
+
+def _shows_shapes(reach: Reach) -> bool:
+    """Whether all that a run shows is how large something is, or how long it takes."""
+    return reach.tries or reach.shows or reach.measures
 
 
 class LiveDraws:
@@ -40,7 +45,7 @@ class LiveDraws:
 
     def of(self, reach: Reach) -> dict[str, LiveDraw]:
         """Streams of which nothing is seeded -> what live code draws from them. What is found counts as passed by the run."""
-        if not reach.trains or reach.stops:
+        if reach.stops or (_shows_shapes(reach) and not reach.trains):
             return {}
         known = {*reach.unseeded, *reach.unlikely, *reach.optional, *reach.late}
         seeded = {stream for seeding in reach.seedings for stream in seeding.streams}
@@ -50,13 +55,36 @@ class LiveDraws:
         brief = self._matcher.resolver.brief
         if not any(not open_.isdisjoint(brief(path).draws) for path in sorted(reach.files)):
             return {}
-        function = reach.entry.function
-        found = live(self._program, reach.entry.module.path, (function.name,) if function.number else ())
+        found = self.live(reach)
         paths = sorted({piece.path for piece in found})
         reach.visited.update(paths)
         open_ -= {stream for path in paths for stream in self._in(path)[1]}
         drawn = self._drawn(reach, found, paths, open_) if open_ else {}
         return {stream: self._told(reach, places, found) for stream, places in drawn.items()}
+
+    def live(self, reach: Reach) -> Mapping[Piece, Reason]:
+        """The pieces of code that are live in a run, as far as following it hasn't told."""
+        return live(self._program, reach.entry.module.path, self._begins(reach), self._followed(reach))
+
+    def _begins(self, reach: Reach) -> Iterator[str]:
+        """The functions that are called where a run, or a process, begins."""
+        if reach.entry.function.number:
+            yield f"{reach.entry.module.path}::{reach.entry.function.name}"
+        if reach.process is not None:
+            _, spot, function = reach.process
+            yield f"{spot.module.path}::{function}"
+
+    def _followed(self, reach: Reach) -> Followed:
+        """What following the run has told of its code; the top levels of files that it imports were followed, too."""
+        called = {piece for path, number in reach.followed for piece in self._pieces(path, number)}
+        idle = {piece for path, number in reach.idle for piece in self._pieces(path, number)}
+        tops = {Piece(path, 0) for path in reach.files}
+        return Followed(called - idle | tops, called, reach.built)
+
+    def _pieces(self, path: str, number: int) -> Iterator[Piece]:
+        """The pieces of code that a function of the facts may be."""
+        name = self._matcher.resolver.known(path).facts.functions[number].name
+        return self._program.pieces(f"{path}::{name}")
 
     def _has_loaders(self, reach: Reach) -> bool:
         matches = (match for place in reach.places for match in self._matcher.matches(place.module, place.site))
@@ -72,7 +100,7 @@ class LiveDraws:
                 for place in here if stream in streams else ():
                     site = place.module.sites[place.site]
                     piece = self._program.around(place.module, site.span)
-                    if piece in found and (path, site.function) not in reach.followed:
+                    if piece in found and piece.number and (path, site.function) not in reach.followed:
                         drawn.setdefault(stream, []).append((place, piece))
         for places in drawn.values():
             places.sort(key=lambda one: (len(way_to(found, one[1])), one[0].module.path, one[0].site))

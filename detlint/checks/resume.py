@@ -30,7 +30,6 @@ _OTHERS: Final = "the run goes on from a checkpoint that has the states of other
 _UNDONE: Final = "the seed that is set here undoes the random states that the checkpoint gave back: the run draws its first numbers again"
 _DEEPEST: Final = 3
 """So many functions are followed to what seeds."""
-_KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
 
 
 class ResumeRules:
@@ -41,7 +40,7 @@ class ResumeRules:
         catalog: Catalog = matcher.catalog
         self._catalog = catalog
         self._writes, self._reads = catalog.with_context("writes-checkpoint"), catalog.with_context("reads-checkpoint")
-        self._keeps, self._gives = catalog.with_context("keeps-random-states"), catalog.with_context("gives-state")
+        self._gives = catalog.with_context("gives-state")
         self._global = catalog.with_context("keeps-global-states")
         self._restores = {name for name in self._global if name.rpartition(".")[2].startswith("set")}
         self._training = catalog.words_with("trains")
@@ -163,16 +162,9 @@ class ResumeRules:
         return any(loops) or (method is not None and not method.name.startswith("__init"))
 
     def _kept(self, reach: Reach) -> set[str]:
-        """What the run keeps random states by: full names, or that of a method of an object that isn't known."""
-        words, found = {*_KEEPING, *(name.rpartition(".")[2] for name in self._keeps)}, set[str]()
-        has = self._users.index.has_name
-        for path in sorted(reach.files):
-            meaning = self._users.meanings.at(path) if any(has(path, word) for word in words) else None
-            for function in meaning.code.functions() if meaning is not None else ():
-                for at, name in meaning.calls(function) if meaning is not None else ():
-                    if function.called(at) in _KEEPING or self._catalog.canonical(name) in self._keeps:
-                        found.add(self._catalog.canonical(name))
-        return found
+        """What the run keeps random states by: full names, or "" for a method of an object that isn't known."""
+        brief = self._users.resolver.brief
+        return {name for path in sorted(reach.files) for name in brief(path).keeps}
 
     def _seeds_each_epoch(self, reach: Reach) -> bool:
         return any(self._is_each_epoch(seeding.place) for seeding in reach.seedings if not seeding.passing)

@@ -40,8 +40,8 @@ class Steady:
         vary = (self._catalog.roots | self._catalog.libraries) - self._roots - sys.stdlib_module_names
         if any(not vary.isdisjoint(self._resolver.brief(path).libraries) for path in sorted(reach.files)):
             return False
-        function = reach.entry.function
-        found = live(self._program, reach.entry.module.path, (function.name,) if function.number else ())
+        path, function = reach.entry.module.path, reach.entry.function
+        found = live(self._program, path, (f"{path}::{function.name}",) if function.number else ())
         reach.visited.update(piece.path for piece in found)
         return all(map(self._is_steady, found))
 

@@ -340,10 +340,11 @@ class Database:
         if value is None:
             self._graph.red.add(node)
         else:
-            data = asked.encode(value)
+            data, before = asked.encode(value), self._graph.prints[node]
             self._put(digest(text), print_of(text, data), self._graph.needs[node])
             self._keep(node, text, data)
-            self._restated.add(node)
+            if self._graph.prints[node] != before:
+                self._restated.add(node)
 
     def marked(self, asked: Mark[...]) -> Iterator[Key]:
         """The keys of a mark that answers may rest on."""

@@ -228,6 +228,7 @@ class Calling(Effects):
                 if place is not None:
                     self.keep_maker(place, made[-1])
         if call.seen is not None:
+            self.result.idle.add((module.path, function.number))
             self.see(call.seen)
             return
         self.import_module(module.path)
@@ -283,6 +284,7 @@ class Calling(Effects):
     def call_idle(self, plain: Plain) -> None:
         """Run a function that does nothing of interest, and is called by its own name."""
         if self.enters(plain.module, plain.function):
+            self.result.idle.add((plain.module.path, plain.function.number))
             self.see(plain.seen)
 
     def enters(self, module: Module, function: Function) -> bool:

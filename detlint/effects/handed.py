@@ -286,6 +286,7 @@ class Handed(Calling):
             if key in self.started:
                 continue
             self.started.add(key)
+            self.result.followed.add((module.path, function.number))
             self.recorder.enter("process", module, function, place)
             run = self.pools.get(pool) or self.process(how, place)
             run.path, run.frame = (*self.path, place), self.frame

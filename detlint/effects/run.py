@@ -29,7 +29,7 @@ PASSING: Final = frozenset({
     "values", "with_options",
 })  # fmt: skip
 """What a run that only passes sites and imports is told."""
-SITES: Final = frozenset({"followed", "imported", "judged", "passed", "places", "through", "visited"})
+SITES: Final = frozenset({"built", "followed", "idle", "imported", "judged", "passed", "places", "through", "visited"})
 """What is said of the sites that it passes."""
 
 

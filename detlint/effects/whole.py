@@ -69,6 +69,7 @@ class WholeRun(Sites):
         if len(self.trained_on) == 1 and result.held.get(HARDWARE) is None and (chosen := next(iter(self.trained_on))):
             result.held = {**result.held, HARDWARE: chosen}  # on one way alone, which is the one that trains
         result.workers = self.workers != {False}
+        result.built = {*self.built}
         self.draw_later()
         result.open.update(stream for stream in self.standing_in if self.is_open(stream))
         self.recorder.leave()

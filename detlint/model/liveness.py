@@ -3,6 +3,8 @@
 A definition is live if a live piece of code refers to it as a value, builds its class, or has an attribute of its name, on an object of
 its class or of a class that isn't known. What stands at the top level of a file is live if a live piece of code imports that.
 
+Where following a run has told what a function calls by name, only what it hands on, and what it calls of objects that aren't known, counts.
+
 What it may assume: objects are of classes that live code refers to; a framework calls what it calls by itself (`forward`, `__getitem__`,
 `training_step`) on whatever is built. What is come to by names that are put together while the program runs isn't seen.
 """
@@ -10,8 +12,10 @@ What it may assume: objects are of classes that live code refers to; a framework
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Set
+from typing import Final, NamedTuple
+
+import msgspec
 
 from detlint.facts.model import Ref, Span, options
 from detlint.ir.code import Function
@@ -36,6 +40,20 @@ class Reason(NamedTuple):
     """The live piece that refers to it; None for where the run starts."""
     at: int
     """The op there."""
+
+
+class Followed(NamedTuple):
+    """What following a run has told: it has decided which ways are taken of what is called there, and by what names."""
+
+    pieces: Set[Piece] = frozenset()
+    """The functions that were followed, statement by statement."""
+    called: Set[Piece] = frozenset()
+    """They, and those that they call of which no statement does anything."""
+    built: Set[str] = frozenset()
+    """The classes of which they build objects."""
+
+
+NOTHING: Final = Followed()
 
 
 class Program:
@@ -78,17 +96,20 @@ class Program:
         return meaning.code.function(piece.number) if meaning is not None else None
 
 
-def live(program: Program, path: str, names: Iterable[str] = ()) -> Mapping[Piece, Reason]:
+def live(
+    program: Program, path: str, names: Iterable[str] = (), followed: Followed = NOTHING
+) -> Mapping[Piece, Reason]:
     """The pieces of code that are live in a run.
 
     Args:
         path: the file in which it starts.
-        names: the functions of it that are called then.
+        names: the functions that are called then, by their full names.
+        followed: the code of which it is known what it calls by name; what else it refers to is on a way that isn't taken.
     """
-    search = _Search(program)
+    search = _Search(program, followed)
     search.note(Piece(path, 0), Reason(None, -1))
     for name in names:
-        for piece in program.pieces(f"{path}::{name}"):
+        for piece in program.pieces(name):
             search.note(piece, Reason(None, -1))
     search.go()
     return search.found
@@ -107,8 +128,8 @@ def way_to(found: Mapping[Piece, Reason], piece: Piece) -> list[tuple[Piece, int
 class _Search:
     """A search for what is live, as far as it has come."""
 
-    def __init__(self, program: Program) -> None:
-        self._program = program
+    def __init__(self, program: Program, followed: Followed) -> None:
+        self._program, self._followed = program, followed
         self._resolver = program.resolver
         self._waiting: deque[Piece] = deque()
         self._built: dict[str, Reason] = {}
@@ -128,6 +149,8 @@ class _Search:
         while self._waiting:
             piece = self._waiting.popleft()
             found = self._program.refers(piece)
+            if piece in self._followed.pieces:
+                found = self._as_followed(found)
             for path, at in found.imports.items():
                 self.note(Piece(path, 0), Reason(piece, at))
             for number, at in found.inside.items():
@@ -136,6 +159,20 @@ class _Search:
                 self._refer(name, Reason(piece, at))
             for (owner, attribute), at in found.attributes.items():
                 self._have(owner, attribute, Reason(piece, at))
+
+    def _as_followed(self, found: Refers) -> Refers:
+        """What is left of what a piece refers to, where it is known which definitions it calls."""
+        kept = {name: at for name, at in found.definitions.items() if name in found.values or self._is_followed(name)}
+        attributes = {
+            (owner, attribute): at
+            for (owner, attribute), at in found.attributes.items()
+            if owner == ANY or any(map(self._is_followed, self._of_class(owner, attribute)))
+        }
+        return msgspec.structs.replace(found, definitions=kept, attributes=attributes)
+
+    def _is_followed(self, name: str) -> bool:
+        """Whether the run calls a function, or builds an object of a class."""
+        return name in self._followed.built or any(map(self._followed.called.__contains__, self._program.pieces(name)))
 
     def _refer(self, name: str, reason: Reason) -> None:
         """Live code has a definition as a value: a function may be called, a class may be built."""
@@ -159,10 +196,13 @@ class _Search:
         yield from body.methods if body is not None else ()
 
     def _is_called(self, name: str, method: str) -> bool:
-        """Whether a method of a class is called on its objects, by what is live so far or by a framework."""
+        """Whether a method of a class is called on its objects, by what is live so far or by a framework: of those that the run builds,
+        it is known what frameworks call."""
         had = self._had.get(method, {})
         if ANY in had or not had.keys().isdisjoint(self._resolver.classes.mro(name)):
             return True
+        if name in self._followed.built:
+            return any(map(self._is_followed, self._of_class(name, method)))
         layer = self._resolver.kinds.layer(name)
         by_itself = (method.startswith("__") and method.endswith("__")) or is_hook(method)
         return by_itself or (layer is not None and method == layer.forward)
@@ -181,6 +221,11 @@ class _Search:
 
     def _run(self, name: str, method: str, reason: Reason) -> None:
         """A method of a class runs, wherever in the order of inheritance it is."""
-        for value in options(self._resolver.classes.attribute(name, method)):
+        for found in self._of_class(name, method):
+            self._refer(found, reason)
+
+    def _of_class(self, name: str, attribute: str) -> Iterator[str]:
+        """The definitions of the program that an attribute of a class may be."""
+        for value in options(self._resolver.classes.attribute(name, attribute)):
             if isinstance(value, Ref) and "::" in value.name:
-                self._refer(value.name, reason)
+                yield value.name

@@ -26,6 +26,8 @@ class Refers(msgspec.Struct, frozen=True):
 
     definitions: dict[str, int] = {}
     """Functions and classes of the program by their full names, `<file>::Net.forward`: called, or had as a value."""
+    values: frozenset[str] = frozenset()
+    """Those of them that are had otherwise than to be called at once."""
     attributes: dict[tuple[str, str], int] = {}
     """The classes of objects (`ANY` for one that isn't known), with the attributes that are had of them."""
     imports: dict[str, int] = {}
@@ -37,7 +39,7 @@ class Refers(msgspec.Struct, frozen=True):
 
 def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
     """What a function, class body or top level refers to, itself; not what those do that stand in it."""
-    found = Refers()
+    found, values = Refers(), set[str]()
     for at, operation in enumerate(function.ops):
         if function.is_dead(at):
             continue
@@ -53,6 +55,7 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
         elif kind in (op.LOAD, op.ATTR) and not _is_only_named(function, at):
             names = dict.fromkeys(_definitions(meaning, function, at), at)
             found.definitions.update({**names, **found.definitions})
+            values.update(names if _is_value(function, at) else ())
             owner, attribute = _attribute(meaning, function, at) if kind == op.ATTR else (ANY, "")
             if attribute and (owner != ANY or not names):
                 found.attributes.setdefault(
@@ -64,7 +67,12 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
             callee = meaning.kind(function, operation[1])
             if _SOURCES in callee:
                 found.attributes.setdefault((callee, "__call__"), at)
-    return found
+    return msgspec.structs.replace(found, values=frozenset(values))
+
+
+def _is_value(function: Function, at: int) -> bool:
+    """Whether somebody has a value, who may call it later: nobody who only calls it, or has an attribute of it."""
+    return any(use.place != 1 or function.ops[use.op][0] not in (op.CALL, op.ATTR) for use in function.users[at])
 
 
 def _definitions(meaning: Meaning, function: Function, at: int) -> Iterator[str]:

@@ -221,7 +221,12 @@ class Reach(msgspec.Struct):
     visited: set[str] = set()
     """The files that the run runs functions of."""
     followed: set[tuple[str, int]] = set()
-    """These functions, by file and number, but for those that only others run which do nothing of interest."""
+    """These functions, by file and number, but for those that only others run which do nothing of interest; with those that processes run
+    which it starts."""
+    idle: set[tuple[str, int]] = set()
+    """Those of them that do nothing of interest."""
+    built: set[str] = set()
+    """The classes of the program that it builds objects of."""
     imported: set[str] = set()
     """Those whose top level it runs. They may be visited too."""
     behind: set[str] = set()

@@ -185,7 +185,8 @@ def _may_come(inspection: Inspection, runs: Sequence[Traced], indexes: Sequence[
     that way from being followed; or that they don't refer to it."""
     engine, module = inspection.engine, inspection.module
     program = Program(engine.resolver, engine.users.meanings)
-    lives = {start: live(program, start, names) for start, names in inspection.starts.items()}
+    starts = inspection.starts.items()
+    lives = {start: live(program, start, [f"{start}::{name}" for name in names]) for start, names in starts}
     piece = program.around(module, module.sites[indexes[0]].span)
     coming = [start for start, found in lives.items() if piece in found]
     importing = [start for start, found in lives.items() if Piece(module.path, 0) in found]
