@@ -8,11 +8,12 @@ from msgspec import structs
 
 from detlint import counters
 from detlint.catalog import Catalog
-from detlint.checks import kernels, keys, library, ranks, resume, seeds, switches, workers
+from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, switches, workers
 from detlint.checks.alone import Alone
 from detlint.checks.backward import Backward
 from detlint.checks.device_tests import DeviceTests
 from detlint.checks.documented import Documented
+from detlint.checks.evaluated import EvaluationRules
 from detlint.checks.finding import Finding, Step
 from detlint.checks.gradients import Gradients
 from detlint.checks.levels import as_note
@@ -141,6 +142,7 @@ class Engine:
         self._own = OwnTransforms(self.matcher, pipelines, settings)
         program = Program(resolver, users.meanings)
         self._live, self._steady = LiveDraws(self.matcher, program), Steady(self.matcher, program)
+        self._evaluated = EvaluationRules(self.matcher, program, self._live.live)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
             settings,
@@ -214,6 +216,7 @@ class Engine:
         )
         found += self.ranks.findings(reach) if ranks.CODE in self.on else ()
         found += self.resume.findings(reach) if resume.CODE in self.on else ()
+        found += self._evaluated.findings(reach) if evaluated.CODE in self.on else ()
         if reach.by_launch:
             started = reach.entry.started
             here = Step(started.path, started.span, "as it is started here") if started.path else None

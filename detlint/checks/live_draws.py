@@ -55,13 +55,16 @@ class LiveDraws:
         brief = self._matcher.resolver.brief
         if not any(not open_.isdisjoint(brief(path).draws) for path in sorted(reach.files)):
             return {}
-        followed = self._followed(reach)
-        found = live(self._program, reach.entry.module.path, self._begins(reach), followed)
+        found = self.live(reach)
         paths = sorted({piece.path for piece in found})
         reach.visited.update(paths)
         open_ -= {stream for path in paths for stream in self._in(path)[1]}
         drawn = self._drawn(reach, found, paths, open_) if open_ else {}
         return {stream: self._told(reach, places, found) for stream, places in drawn.items()}
+
+    def live(self, reach: Reach) -> Mapping[Piece, Reason]:
+        """The pieces of code that are live in a run, as far as following it hasn't told."""
+        return live(self._program, reach.entry.module.path, self._begins(reach), self._followed(reach))
 
     def _begins(self, reach: Reach) -> Iterator[str]:
         """The functions that are called where a run, or a process, begins."""
