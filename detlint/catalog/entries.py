@@ -530,6 +530,8 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Decorators by which loops of a function may run in parallel, if they are told so."""
     parallel_ranges: tuple[str, ...] = ()
     """What such a loop goes through."""
+    tuners: tuple[str, ...] = ()
+    """Classes whose objects stand for kernels; one that is told configurations chooses among them."""
     autotuners: tuple[str, ...] = ()
     """Decorators that choose one of several configurations by timing."""
     configs: tuple[str, ...] = ()

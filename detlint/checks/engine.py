@@ -291,7 +291,7 @@ class Engine:
                     if found is not None:
                         rule, active = self.catalog.rules[match.entry.rule], self.matcher.active(module)
                         told = finding(module, module.sites[index], match, rule, found, active, self.settings)
-                        yield self.verdicts.kernels.told(told, module, index, match)
+                        yield self.verdicts.told(told, module, index, match)
 
     def _as_set(self, finding: Finding) -> Finding:
         level = severity_of(self.settings, finding.code)

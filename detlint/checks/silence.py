@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import seeds
 from detlint.checks.documented import Documented
+from detlint.checks.finding import Step
 from detlint.checks.fixed_data import FixedData
 from detlint.checks.gradients import Gradients
 from detlint.checks.handed import makes_generator
@@ -24,7 +25,7 @@ from detlint.checks.untrained import Untrained
 from detlint.checks.unused import Unused
 from detlint.config import Settings
 from detlint.db import Memo
-from detlint.domains import order
+from detlint.domains import order, queues
 from detlint.domains.entropy import Picked
 from detlint.domains.hardware import target_of
 from detlint.domains.rows import ROWS, are_sorted
@@ -293,6 +294,15 @@ class Silence:
     def order_of(self, module: Module, index: int) -> int:
         """What the order of what a site gives does."""
         return order.matters(self._asked, module, index)
+
+    def fillers(self, module: Module, index: int) -> Iterator[Step]:
+        """Who puts into the queue that a site takes from, and what starts them."""
+        found = call_at(self._resolver, self._users.meanings, module, module.sites[index])
+        filled = queues.filled(self._asked, module, *found[1]) if found is not None else None
+        if filled is not None:
+            put, start = filled.put, filled.start
+            yield Step(put.meaning.path, Span(*put.function.spans[put.at]), "the tasks put into it here")
+            yield Step(start.meaning.path, Span(*start.function.spans[start.at]), "they are started here")
 
     def _entries(self, module: Module, index: int) -> list[Entry]:
         return [match.entry for match in self._matcher.matches(module, index)]

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from msgspec import structs
+
 from detlint.catalog import TRANSFORM
 from detlint.checks.backward import Backward
 from detlint.checks.constants import Constants
@@ -13,7 +15,7 @@ from detlint.checks.device_tests import DeviceTests
 from detlint.checks.distinct import differ
 from detlint.checks.documented import Documented
 from detlint.checks.exact import Exact
-from detlint.checks.finding import Certainty
+from detlint.checks.finding import Certainty, Finding
 from detlint.checks.frozen import Frozen
 from detlint.checks.kernels import KernelRules
 from detlint.checks.kin import Kin
@@ -34,7 +36,7 @@ from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
-from detlint.domains import order
+from detlint.domains import order, queues
 from detlint.domains.where import ACCELERATOR, OPEN
 from detlint.facts.model import Either, Member
 from detlint.ir.launch_texts import is_settings
@@ -159,6 +161,12 @@ class Verdicts:
         if reason:
             found = level(case)
             yield found, f"{reason}; {found.row}"
+
+    def told(self, finding: Finding, module: Module, index: int, match: Match) -> Finding:
+        """A finding, with what else is told of it."""
+        if queues.TAKEN in match.entry.contexts:
+            return structs.replace(finding, steps=(*self.silence.fillers(module, index),))
+        return self.kernels.told(finding, module, index, match)
 
     def _case(self, module: Module, index: int, match: Match, passed: list[Passage]) -> Case:
         """What decides the level of a match, as far as the site and the runs that pass it say."""

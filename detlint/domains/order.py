@@ -11,10 +11,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from detlint.domains import numeric, ordering, tasks
+from detlint.domains import numeric, ordering, queues, taking, tasks
 from detlint.domains.order_calls import (
     CUT,
     DECIDES,
+    DEEPEST,
     KEPT,
     NOTHING,
     Asked,
@@ -29,6 +30,7 @@ from detlint.ir.uses import Use
 from detlint.model import growth
 from detlint.model.growth import Grown
 from detlint.model.module import Module
+from detlint.model.places import calls_among
 
 __all__ = ["CUT", "DECIDES", "KEPT", "NOTHING", "Asked", "matters"]
 
@@ -58,6 +60,12 @@ def matters(asked: Asked, module: Module, index: int) -> int:
     if any(tasks.TASKS in entry.contexts for entry in entries):
         run = tasks.started(asked.meanings, meaning, *found)
         return max((_Order(source, there, body).shared() for there, body in run), default=NOTHING)
+    if any(queues.TAKEN in entry.contexts for entry in entries):
+        filled = queues.filled(asked, module, *found)
+        if filled is None:
+            return NOTHING
+        order = _Order(source, meaning, found[0])
+        return order.of(found[1]) if queues.gives_all(*found) else order.taken(found[1], filled)
     in_parts = any(PARTS in entry.contexts for entry in entries)
     return _Order(source, meaning, found[0], in_parts=in_parts).of(found[1])
 
@@ -75,7 +83,54 @@ class _Order(Functions):
         """What the order does in which tasks that run the function come to put something into what they share, or draw."""
         if self._draws(growth.WHOLE):
             return DECIDES
-        return max(map(self.gathered, tasks.gathered(self.function)), default=NOTHING)
+        asked = self.source.asked
+        grown = [
+            part
+            for part in tasks.gathered(self.function)
+            if not (part.value >= 0 and queues.is_one(asked, self.meaning, self.function, part.value))
+        ]
+        return max(map(self.gathered, grown), default=NOTHING)
+
+    def taken(self, item: int, filled: queues.Filled) -> int:
+        """What the order does of items that are taken one by one: in turns of a loop, or by who calls the function again and again."""
+        function = self.function
+        loops = [mark for mark in function.blocks(item) if function.ops[mark][0] in tasks.ROUNDS]
+        made = function.collected(loops[0]) if loops else -1
+        if made >= 0:
+            is_table = function.code.strings[function.ops[made][1]] == "dict"
+            return NOTHING if is_table else self.gone_through(loops[0], counted=False)
+        is_own = filled.made.function is function
+        if not loops and (is_own or taking.asks_first(function, item)):
+            return NOTHING
+        done = max(self._taken_in(loop, item, filled) for loop in loops or [growth.WHOLE])
+        if taking.is_given_back(function, item):
+            done = max(done, KEPT if is_own else self._taken_by_callers(filled))
+        return done
+
+    def _taken_by_callers(self, filled: queues.Filled) -> int:
+        """The same of an item that a function gives back, where it is called."""
+        function, asked = self.function, self.source.asked
+        owned = function.parent is not None and function.parent.is_class
+        uses = asked.callers(self.module, function.qualified) if not owned and self.depth < DEEPEST else None
+        points = [*calls_among(asked.resolver, asked.meanings, uses or ())]
+        if not uses or len(points) < len(uses):
+            return KEPT
+        there = (replace(self, meaning=m, function=at.function, depth=self.depth + 1) for m, at in points)
+        return max(order.taken(at.at, filled) for order, (_, at) in zip(there, points, strict=True))
+
+    def _taken_in(self, loop: int, item: int, filled: queues.Filled) -> int:
+        """The same in each turn of one loop; what is put back into the queue is gathered nowhere."""
+        if taking.trains(self.source.asked, self.meaning, self.function, item, loop):
+            return DECIDES
+        done = NOTHING
+        for part in taking.gathered(self.function, item, loop):
+            if part.value >= 0 and filled.has(self.meaning, self.function, part.value):
+                continue
+            if part.what != "sum":
+                done = max(done, self._of_item(part.item, loop).gathered(part))
+            elif self._rounds(part, part.item):
+                done = max(done, KEPT)
+        return done
 
     def _is_new(self, value: int) -> bool:
         """Whether a value wasn't followed before; from now on it was."""

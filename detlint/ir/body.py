@@ -176,6 +176,14 @@ class Body:
         return ((at, operation) for at, operation in enumerate(self.ops) if operation[0] in codes)
 
     @cached_property
+    def annotations(self) -> Mapping[int, Sequence[int]]:
+        """The variables that are declared with types -> these types."""
+        found: dict[int, list[int]] = {}
+        for _, operation in self.each(op.ANNOTATE):
+            found.setdefault(operation[1], []).append(operation[2])
+        return found
+
+    @cached_property
     def defined(self) -> Mapping[int, int]:
         """The functions and classes that stand in it, by their numbers -> the ops that make them."""
         return {operation[1]: at for at, operation in self.each(op.FUNCTION, op.CLASS)}

@@ -73,3 +73,20 @@ def complete(axes: Axes) -> Axes:
                 found.add(number)
             below = next((tuple(sorted(below + digit.rest)) for digit in following if digit.rest), None)
     return frozenset(found)
+
+
+class Term(NamedTuple):
+    """A part of a sum."""
+
+    axes: Axes
+    scale: int
+    """The value that it is multiplied by; -1 for none."""
+    value: int
+    is_taken_away: bool = False
+    """Whether it is subtracted."""
+
+
+def cancelled(terms: Sequence[Term]) -> Axes:
+    """The numbers that a sum takes away again: `row * n + k - row * n`."""
+    added, taken = ([term.axes for term in terms if term.is_taken_away == side] for side in (False, True))
+    return frozenset[str]().union(*added) & frozenset[str]().union(*taken)

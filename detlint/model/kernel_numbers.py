@@ -194,7 +194,7 @@ class Values:
 
     def declared(self, function: Function, slot: int, depth: int = 0) -> Numbers:
         """What a variable is by the type that it is declared with."""
-        kinds = [operation[2] for _, operation in function.each(op.ANNOTATE) if operation[1] == slot]
+        kinds = function.annotations.get(slot, ())
         return joined(self._annotated(function, kind, depth) for kind in kinds) if kinds else OPEN
 
     def _annotated(self, function: Function, kind: int, depth: int) -> Numbers:

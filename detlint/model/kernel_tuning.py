@@ -18,6 +18,8 @@ from detlint.model.meaning import Meaning
 
 WARPS: Final = "num_warps"
 """How many warps share the work on a block: their number decides how a sum over it is grouped."""
+_CONFIGS: Final = "configs"
+"""What the parameter is called by which Triton's autotuner is told configurations, and whatever is put in its place."""
 DEEPEST: Final = 4
 _SIGNS: Final = frozenset({"+", "-"})
 _TURNING: Final = frozenset({"permute", "ravel", "reshape", "trans", "view", "join", "split"})
@@ -118,12 +120,28 @@ class Tuning:
                 yield from [(self, Place(function, value))] if value >= 0 else ()
             for meaning, made in self._kernels.definitions(name) if depth < DEEPEST else ():
                 tuning = Tuning(self._kernels, meaning)
+                number = tuning._told_to_tuner(made) if made.is_class else 0
+                told = function.call(call).argument(number - 1, _CONFIGS) if number > 0 else -1
+                yield from [(self, Place(function, told))] if told >= 0 else ()
                 inside = [(inner, at) for inner in self._inside(made) for at, _ in inner.each(op.CALL)]
                 for timed in (found for inner, at in inside for found in tuning._timed(inner, at, depth + 2)):
                     given = timed[1].function.given(timed[1].at)
                     handed = given is not None and given[0] is made
                     value = function.call(call).argument(given[1], made.text(given[1])) if given is not None else -1
                     yield from [(self, Place(function, value))] if handed and value >= 0 else [] if handed else [timed]
+
+    def _told_to_tuner(self, made: Function) -> int:
+        """The parameter by which a class of the program's own is told configurations, if its objects stand for kernels; 0 for none."""
+        around, operation = made.parent, made.parent.ops[made.definition] if made.parent is not None else (op.END,)
+        count = 3 + operation[2] if operation[0] == op.CLASS else 0
+        bases = operation[count + 1 : count + 1 + operation[count]] if count else ()
+        tunes = around is not None and any(
+            self._terms.has("tuners", self._meaning.name(around, base)) for base in bases
+        )
+        for init in self._meaning.code.by_name.get(f"{made.qualified}.__init__", ()) if tunes else ():
+            names = [init.text(number) for number in range(len(init.header.parameters))]
+            return names.index(_CONFIGS) if _CONFIGS in names else 0
+        return 0
 
     # -- configurations ---------------------------------------------------------------------------------------------
 
@@ -153,7 +171,10 @@ class Tuning:
             call = function.call(at)
             table = call.argument(0, "kwargs")
             yield from call.named.items()
-            operation = function.ops[function.meant(table)] if table >= 0 else (op.END,)
+            made = function.meant(table) if table >= 0 else -1
+            operation = function.ops[made] if made >= 0 else (op.END,)
+            if operation[0] == op.CALL and self._meaning.name(function, operation[1]) == "builtins.dict":
+                yield from function.call(made).named.items()
         if operation[0] == op.DICT:
             for key, value in zip(operation[1::2], operation[2::2], strict=True):
                 name = function.constant(key) if key >= 0 else None

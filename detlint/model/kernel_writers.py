@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.tests import denied
-from detlint.model.kernel_digits import Axes, Digit, complete
+from detlint.model.kernel_digits import Axes, Digit, Term, cancelled, complete
 from detlint.model.kernel_numbers import Values
 
 NOTHING: Final[Axes] = frozenset()
@@ -35,17 +35,6 @@ MOST_FLAGS: Final = 4
 
 def _in_one_program(axes: Axes) -> Axes:
     return frozenset(axis for axis in axes if not axis.startswith("program"))
-
-
-class _Term(NamedTuple):
-    """A part of a sum."""
-
-    axes: Axes
-    scale: int
-    """The value that it is multiplied by; -1 for none."""
-    value: int
-    is_taken_away: bool = False
-    """Whether it is subtracted."""
 
 
 class Writers:
@@ -206,7 +195,7 @@ class Writers:
         """Whether a place is in the memory of one block."""
         for at in function.made_of(value):
             operation = function.ops[at]
-            kinds = (a[2] for _, a in function.each(op.ANNOTATE) if operation[0] == op.LOAD and a[1] == operation[1])
+            kinds = function.annotations.get(operation[1], ()) if operation[0] == op.LOAD else ()
             if any(
                 function.dotted(function.ops[kind][1]) == _SHARED for kind in kinds if function.ops[kind][0] == op.CALL
             ):
@@ -379,7 +368,7 @@ class Writers:
         )
         return self.axes(function, of, depth + 1) if of >= 0 and same else NOTHING
 
-    def _terms_of(self, function: Function, value: int, depth: int, *, address: bool = False) -> Iterator[_Term]:
+    def _terms_of(self, function: Function, value: int, depth: int, *, address: bool = False) -> Iterator[Term]:
         """The terms of a sum, of an address also the parts of its indices: `&out[i * n + j]`, `out + i`."""
         value = function.meant(value) if depth < DEEPEST else value
         operation = function.ops[value]
@@ -397,32 +386,32 @@ class Writers:
             axes, scale = self.axes(function, value, depth + 1), -1
             if operation[0] == op.BINARY and word in ("*", "<<"):
                 scale = next((s for s in operation[2:4] if not self.axes(function, s, depth + 1)), -1)
-            yield _Term(axes, scale, value)
+            yield Term(axes, scale, value)
 
     def _is_place(self, function: Function, item: Sequence[int]) -> bool:
         """Whether an item is what is written to, in Python: of a parameter, or of what is allocated."""
         base = function.ops[item[1]][0] in (op.LOAD, op.ITEM, op.ATTR)
         return self._values.is_python and base and not self._only_shapes(function, item[2])
 
-    def _indices(self, function: Function, value: int, depth: int) -> Iterator[_Term]:
+    def _indices(self, function: Function, value: int, depth: int) -> Iterator[Term]:
         """Those of an item, each of which stands for itself, and of what it is an item of."""
         operation = function.ops[value]
         while operation[0] == op.ITEM:
-            yield _Term(self.axes(function, operation[2], depth + 1), value, operation[2])
+            yield Term(self.axes(function, operation[2], depth + 1), value, operation[2])
             value = operation[1]
             operation = function.ops[value]
         if operation[0] == op.ATTR:
             yield from self._indices(function, operation[1], depth + 1)
         elif operation[0] in (op.BINARY, op.LOAD):
-            yield _Term(self.axes(function, value, depth + 1), value, value)
+            yield Term(self.axes(function, value, depth + 1), value, value)
 
-    def _summed(self, function: Function, terms: Sequence[_Term]) -> Axes:
+    def _summed(self, function: Function, terms: Sequence[Term]) -> Axes:
         """What a sum keeps apart: nothing where two of its terms may make up for each other."""
-        own = [term for term in terms if term.axes]
+        own = [term._replace(axes=term.axes - cancelled(terms)) for term in terms]
+        own = [term for term in own if term.axes]
         plain = [term for term in own if term.scale < 0 and _GIVEN_OUT not in term.axes]
-        if len(plain) > 1:
-            return NOTHING
-        if self._is_window(function, terms):
+        several = len([term for term in plain if not self._begins(function, term.value)]) > 1
+        if several or self._is_window(function, terms):
             return NOTHING
         sizes = {size for term in plain for size in self._sizes(function, term.value)}
         for term in own:
@@ -433,7 +422,7 @@ class Writers:
             own = [term._replace(axes=_in_one_program(term.axes)) if term.scale < 0 else term for term in own]
         return NOTHING.union(*(term.axes for term in own))
 
-    def _is_window(self, function: Function, terms: Sequence[_Term]) -> bool:
+    def _is_window(self, function: Function, terms: Sequence[Term]) -> bool:
         """Whether a sum goes through a window that begins before its own place, and so overlaps others: `row * step - padding + k`."""
         begins = any(
             t.is_taken_away and not t.axes and function.constant(function.meant(t.value)) is UNKNOWN for t in terms

@@ -46,6 +46,7 @@ class Adders:
 
     def __init__(self, source: Source) -> None:
         self._source, self._terms = source, source.terms
+        self._known: dict[tuple[str, int, int], Adder | None] = {}
 
     @cached_property
     def macros(self) -> dict[str, list[Function]]:
@@ -65,6 +66,13 @@ class Adders:
 
     def of(self, name: str, count: int, depth: int = 0) -> Adder | None:
         """What a macro, or function, does that is handed so much."""
+        key = name, count, depth
+        if key not in self._known:
+            self._known[key] = None
+            self._known[key] = self._found(*key)
+        return self._known[key]
+
+    def _found(self, name: str, count: int, depth: int) -> Adder | None:
         for source in self._source.included if depth < DEEPEST and name else ():
             for function in source.adders.macros.get(name, ()):
                 made = self._expanded(source, function, depth) if len(function.header.parameters) == count else None
@@ -122,17 +130,20 @@ class Adders:
         kernel = around is None or any(self._terms.has("kernels", around.dotted(n)) for n in function.decorators)
         if kernel or function.is_class or is_macro(function) or len(function.header.parameters) < 2:
             return None
-        for at, _ in function.each(op.CALL):
-            place, added, numbers = self._adding(source, function, at, depth)
-            told = [*_parameters(function, place[0])] if place and self._is_told(function, place) else []
-            array = next(iter(_parameters(function, _array(function, place[0]))), -1) if told else -1
-            values = [n for value in added for n in _parameters(function, value) if n not in told]
-            plain = numbers == FLOATS or all(self._is_plain(function, value) for value in added)
-            own = any(self._is_own(function, value) for value in added)
-            if array >= 0 and values and plain and not own:
-                further = (n for value in place for n in _parameters(function, value) if n != array)
-                return Adder([array, *dict.fromkeys(further)], values[0], numbers)
-        return None
+        calls = [self._adding(source, function, at, depth) for at, _ in function.each(op.CALL)]
+        found = [self._plain(function, *call) for call in calls if call[0]]
+        return found[0] if found and None not in found else None
+
+    def _plain(self, function: Function, place: Sequence[int], added: Sequence[int], numbers: Numbers) -> Adder | None:
+        """What an addition does that only adds what the function is handed, where that is told to."""
+        told = [*_parameters(function, place[0])] if self._is_told(function, place) else []
+        array = next(iter(_parameters(function, _array(function, place[0]))), -1) if told else -1
+        values = [n for value in added for n in _parameters(function, value) if n not in told]
+        plain = numbers == FLOATS or all(self._is_plain(function, value) for value in added)
+        if array < 0 or not values or not plain or any(self._is_own(function, value) for value in added):
+            return None
+        further = (n for value in place for n in _parameters(function, value) if n != array)
+        return Adder([array, *dict.fromkeys(further)], values[0], numbers)
 
     def _adding(
         self, source: Source, function: Function, at: int, depth: int

@@ -107,14 +107,14 @@ class SourceWays:
     def _is_of_all(self, function: Function, array: int) -> bool:
         """Whether an array is one that was handed to a kernel, and none of a block's, or thread's, own."""
         root = function.chain(array).root
-        return function.ops[root][0] != op.LOAD or function.given(root) is not None
+        return function.ops[root][0] != op.LOAD or any(function.given(n) is not None for n in function.made_of(root))
 
     def _made_of(self, function: Function, value: int) -> Iterator[int]:
         """What a value is made of, also by what is put into an array of the function's own: by itself, or by what it is handed to."""
         for at in function.made_of(value):
             yield at
             operation = function.ops[at]
-            declared = operation[0] == op.LOAD and any(a[1] == operation[1] for _, a in function.each(op.ANNOTATE))
+            declared = operation[0] == op.LOAD and operation[1] in function.annotations
             if declared and not function.stored(at):
                 for call, _ in function.each(op.CALL):
                     given = function.call(call).positional

@@ -197,11 +197,17 @@ class Source:
         operation = function.ops[root]
         return operation[0] == op.LOAD and function.names[operation[1]].slot < 0
 
+    @cached_property
+    def _says_references(self) -> bool:
+        """Whether this source, or one that it includes, names a type of atomic references at all."""
+        words = self.terms.of("atomic_references")
+        return any(not words.isdisjoint(source.code.identifiers) for source in self.included)
+
     def is_reference(self, function: Function, value: int) -> bool:
         """Whether a value is a reference whose methods are atomic: `cuda::atomic_ref<float>(x).fetch_add(1)`."""
-        for at in function.made_of(value):
+        for at in function.made_of(value) if self._says_references else ():
             operation = function.ops[at]
-            told = [a[2] for _, a in function.each(op.ANNOTATE) if operation[0] == op.LOAD and a[1] == operation[1]]
+            told = function.annotations.get(operation[1], ()) if operation[0] == op.LOAD else ()
             kinds = [(function, kind) for kind in (at, *told)]
             given = function.given(at)
             if given is not None and given[0].parent is not None:
