@@ -18,7 +18,9 @@ SUMMED: Final = "#pragma reduction"
 WORDS: Final = (b"omp atomic", b"omp critical", b"acc atomic", b"reduction(", b"reduction (")
 """One of these is in a pragma that says how threads add."""
 _HEADS: Final = (["omp", "atomic"], ["omp", "critical"], ["acc", "atomic"])
-_WITHIN: Final = frozenset({"distribute", "for", "gang", "loop", "parallel", "sections", "taskloop", "teams", "vector", "worker", "kernels"})
+_WITHIN: Final = frozenset(
+    {"distribute", "for", "gang", "loop", "parallel", "sections", "taskloop", "teams", "vector", "worker", "kernels"}
+)
 """Where parts are put together by several threads; the lanes of `simd` are in one."""
 _SIGNS: Final = frozenset({"+", "-", "*"})
 

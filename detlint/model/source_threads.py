@@ -1,6 +1,7 @@
 """Sources in C++: what threads of OpenMP and OpenACC add up, by `reduction(+:x)` or one by one, under `atomic` and `critical`.
 
-What it may assume: there are several threads, and what is done one by one is about something that they share, but for what is declared there.
+What it may assume: there are several threads, and what is done one by one is about something that they share, but for what is declared
+there.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def of_threads(source: Source) -> Iterator[Atomic]:
     for function in source.code.functions() if not {HELD, SUMMED}.isdisjoint(source.code.identifiers) else ():
         for at, _ in function.each(op.CALL):
             given = function.call(at).positional if source.called(function, at) == SUMMED else ()
-            for value in given:
-                yield from _told(source, function, at, value, value)
+            told = [atomic for value in given for atomic in _told(source, function, at, value, value)]
+            yield from [told[0]._replace(name=", ".join(each.name for each in told))] if told else []
         for mark, operation in function.each(op.WITH):
             if function.dotted(operation[1]) == HELD:
                 yield from _one_by_one(source, function, mark)
