@@ -87,6 +87,13 @@ class Catalog:
         return msgspec.msgpack.decode(self._encoded, type=list[Entry])
 
     @cached_property
+    def kernel_names(self) -> frozenset[str]:
+        """All names that are known of languages in which Python has kernels."""
+        languages = (each for each in self.kernel_languages if each.kernels or each.programs)
+        names = (name for each in languages for key in msgspec.structs.astuple(each)[1:-1] for name in key)
+        return frozenset(name for name in names if "." in name)
+
+    @cached_property
     def roots(self) -> frozenset[str]:
         """Top-level import names of the frameworks."""
         return frozenset(module for framework in self.frameworks for module in framework.modules)

@@ -14,9 +14,14 @@ from detlint.checks.tests import is_test
 from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.model.kernel_numbers import FLOATS, Terms
+from detlint.model.source_threads import of_threads
 from detlint.model.sources import Atomic, Source
 from detlint.model.uses import Users
 
+OF_THREADS: Final = (
+    "threads add floating-point numbers to `{api}` in whatever order they come by, so results vary between runs",
+    "Store the part of each block of fixed size at a place of its own and add the parts up in order, or sum whole numbers.",
+)
 MOST: Final = 3
 """So many calls in Python are named."""
 
@@ -32,10 +37,11 @@ class SourceRules:
         """What is found in a source."""
         code = self._users.index.source(path)
         targets = self._matcher.settings.targets
-        if code is None or (targets and not {"cuda", "ascend"} & {*targets}):
+        if code is None:
             return
         source = Source(self._terms, code, self._users.index, path)
-        for atomic in source.atomics():
+        on_device = not targets or bool({"cuda", "ascend"} & {*targets})
+        for atomic in (*(source.atomics() if on_device else ()), *of_threads(source)):
             yield self._finding(source, atomic)
 
     def _finding(self, source: Source, atomic: Atomic) -> Finding:
@@ -46,11 +52,12 @@ class SourceRules:
         certainty = "possible" if atomic.is_own else certainty
         found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
         by_kind = COUNTS if atomic.is_counter else LOCKED if atomic.is_locked else None
+        by_kind, device = (OF_THREADS, ()) if atomic.is_of_host else (by_kind, ("cuda",))
         said, remedy = by_kind or (rule.message.replace("programs", "threads"), rule.remedy)
         message = said.replace("{api}", atomic.name)
         span = Span(*atomic.place.function.span(atomic.place.at))
         return Finding(
-            source.path, span, rule.code, rule.name, found.severity, message, remedy, ("cuda",), tuple(steps),
+            source.path, span, rule.code, rule.name, found.severity, message, remedy, device, tuple(steps),
             certainty=found.certainty,
         )  # fmt: skip
 

@@ -8,6 +8,7 @@ Functions, classes, loops and tests become the same ops as Python's. What C++ ha
 - `kernel<<<grid, block>>>(x)` calls a `BINARY "<<<"` of the kernel and a tuple;
 - `__global__` and its like are decorators;
 - a macro that heads a block, `CUDA_KERNEL_LOOP(i, n) {`, is a loop over what its call gives; `#if` keeps all that it has;
+- a statement that one thread does at a time, `#pragma omp atomic`, is in a block `WITH` that name; `reduction(+:x)` calls a name with `x`;
 - inline assembler calls `asm` with its text and operands;
 - `#include "a.h"` is an `IMPORT` of that path, `#define N 4` and `#define T float` a variable, `#define F(x) ...` a function with the
   decorator `#define`.
@@ -22,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from detlint.ir import cpp_pragmas
 from detlint.ir import ops as op
 from detlint.ir.builder import Builder, File
 from detlint.ir.cpp_expressions import Expressions, place_of, text_of
@@ -52,6 +54,7 @@ WORDS: Final = (
     b"red.",
     b"atom.",
     b"red_add",
+    *cpp_pragmas.WORDS,
 )
 """One of these is in what adds atomically."""
 MOST: Final = 1 << 21
@@ -60,7 +63,7 @@ _ATTRIBUTES: Final = (b"__aicore__", b"__forceinline__", b"C10_HOST_DEVICE", b"_
 """Macros before a function's name that say nothing of what it does, and that the grammar doesn't know."""
 _THROUGH: Final = frozenset({
     "preproc_if", "preproc_ifdef", "preproc_else", "preproc_elif", "preproc_elifdef", "linkage_specification", "declaration_list",
-    "namespace_definition", "ERROR", "compound_statement", "labeled_statement", "try_statement", "catch_clause", "else_clause",
+    "namespace_definition", "ERROR", "compound_statement", "try_statement", "catch_clause", "else_clause",
     "field_declaration_list", "access_specifier", "case_statement", "friend_declaration",
 })  # fmt: skip
 """What only holds statements."""
@@ -171,8 +174,28 @@ class _Lowering(Expressions):
             self.block(node)
         elif kind in _STATEMENTS:
             _STATEMENTS[kind](self, node)
-        elif kind not in ("comment", "using_declaration", "preproc_call", "preproc_directive"):
+        elif kind not in ("comment", "using_declaration", "preproc_directive"):
             self.value(node)
+
+    def labelled(self, node: Node) -> None:
+        """`again: x += 1;`, or what a pragma has one thread do at a time."""
+        label = node.child_by_field_name("label")
+        held = label is not None and text_of(label) == cpp_pragmas.HELD
+        if held:
+            self.f.put((op.WITH, self.f.put(self.f.load(cpp_pragmas.HELD), place_of(node)), 0), place_of(node))
+        for child in node.named_children:
+            if child != label:
+                self.statement(child)
+        if held:
+            self.f.put((op.END,), place_of(node))
+
+    def pragma(self, node: Node) -> None:
+        """`#pragma omp parallel for reduction(+:x)`"""
+        place = place_of(node)
+        names = [self.f.put(self.f.load(name), place) for name in cpp_pragmas.summed(node)]
+        if names:
+            callee = self.f.put(self.f.load(cpp_pragmas.SUMMED), place)
+            self.f.put((op.CALL, callee, len(names), *names), place)
 
     def include(self, node: Node) -> None:
         path = node.child_by_field_name("path")
@@ -437,6 +460,8 @@ _STATEMENTS: Final = {
     "type_definition": _Lowering.typedef,
     "template_declaration": _Lowering.templated,
     "function_definition": _Lowering.define,
+    "labeled_statement": _Lowering.labelled,
+    "preproc_call": _Lowering.pragma,
     "preproc_include": _Lowering.include,
     "preproc_def": _Lowering.constant,
     "preproc_function_def": _Lowering.macro,

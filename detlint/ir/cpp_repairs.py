@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
+from detlint.ir import cpp_pragmas
+
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
 
@@ -27,6 +29,9 @@ def repaired(text: bytes, parse: Callable[[bytes], Tree], matters: Callable[[byt
         matters: whether what a macro is handed has to be read, even if it is only half understood.
     """
     tree = parse(text)
+    if any(word in text for word in cpp_pragmas.WORDS):
+        text = cpp_pragmas.labelled(text, tree.root_node)
+        tree = parse(text)
     for _ in range(_ROUNDS):
         root = tree.root_node
         changed = _ended(_without_pragmas(text, root), {**_alone(text, [*_parts(root)]), **_types(root)}, matters)
@@ -118,7 +123,7 @@ def _blank(text: bytes) -> bytes:
 def _without_pragmas(text: bytes, root: Node) -> bytes:
     """A text with blanks for the pragmas where something is wrong."""
     for part in _parts(root):
-        if part.type == "preproc_call" and part.children[0].text == b"#pragma":
+        if cpp_pragmas.words_of(part) and not any(cpp_pragmas.summed(part)):
             begin, end = part.start_byte, part.end_byte
             text = text[:begin] + _blank(text[begin:end]) + text[end:]
     return text

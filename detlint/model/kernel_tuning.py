@@ -175,11 +175,24 @@ class Tuning:
             operation = function.ops[made] if made >= 0 else (op.END,)
             if operation[0] == op.CALL and self._meaning.name(function, operation[1]) == "builtins.dict":
                 yield from function.call(made).named.items()
+            if self._meaning.name(function, function.ops[at][1]) == "builtins.dict":
+                yield from self._zipped(function, at)
         if operation[0] == op.DICT:
             for key, value in zip(operation[1::2], operation[2::2], strict=True):
                 name = function.constant(key) if key >= 0 else None
                 if isinstance(name, str):
                     yield name, value
+
+    def _zipped(self, function: Function, at: int) -> Iterator[tuple[str, int]]:
+        """What `dict(zip(values_of_names, values))` gives names that have several values to choose from."""
+        given = function.call(at).positional
+        zipped = function.ops[function.meant(given[0])] if given else (op.END,)
+        if zipped[0] != op.CALL or self._meaning.name(function, zipped[1]) != "builtins.zip" or zipped[2] != 2:
+            return
+        table, value = Place(function, function.meant(zipped[3])), zipped[4]
+        for name, several in self._told(table):
+            options = function.ops[function.meant(several)]
+            yield from [(name, value)] if options[0] not in (op.LIST, op.TUPLE) or len(options) > 2 else ()
 
     def _configs(self, function: Function, value: int, depth: int) -> Iterator[_Config]:
         """The configurations that a value holds."""
@@ -199,7 +212,8 @@ class Tuning:
             yield _Config(Place(function, at), self._again(function, at))
         elif operation[0] == op.CALL:
             names = [*self._meaning.names(function, operation[1])]
-            if any(self._terms.has("configs", name) for name in names):
+            zips = "builtins.dict" in names and len(function.call(at).positional) == 1
+            if zips or any(self._terms.has("configs", name) for name in names):
                 yield _Config(Place(function, at), self._again(function, at))
             makers = [made for name in names if depth < DEEPEST for made in self._kernels.definitions(name)]
             for meaning, maker in makers:
@@ -218,11 +232,25 @@ class Tuning:
             name = self._numbers.named(function, function.ops[at][1])
             summed = function.call(at).argument(0, "input", "buffer")
             adds = self._terms.has("sums", name) and summed >= 0 and self._numbers.of(function, summed) != WHOLE
+            adds = adds and not self._is_exact(function, at)
             if adds and (WARPS in varied or self._is_cut(function, at, summed, varied)):
                 yield Place(function, at)
         for mark, _ in function.each(op.FOR, op.WHILE) if varied else ():
             if self._is_divided(function, mark, varied):
                 yield from self._accumulated(function, mark)
+
+    def _is_exact(self, function: Function, call: int) -> bool:
+        """Whether a reduction is told a function of the program that adds and multiplies nothing, as the larger of two is found."""
+        told = function.call(call).argument(2, "combine_fn")
+        name = self._meaning.name(function, told) if told >= 0 else ""
+        made = [combine for _, combine in self._kernels.definitions(name)]
+        signs = {each.strings[part[1]] for each in made for _, part in each.each(op.BINARY, op.AUGMENT)}
+        return bool(made) and signs.isdisjoint({"+", "-", "*"}) and not any(self._calls_sums(each) for each in made)
+
+    def _calls_sums(self, function: Function) -> bool:
+        """Whether a function calls another one of the program, or what computes in floating-point numbers."""
+        names = (self._meaning.name(function, part[1]) for _, part in function.each(op.CALL))
+        return any("::" in name or self._terms.has("floats", name) for name in names)
 
     def _is_cut(self, function: Function, call: int, summed: int, varied: frozenset[str]) -> bool:
         """Whether the names decide how much of what is summed is in one block; along the axis of the sum, where that is known."""
@@ -277,10 +305,20 @@ class Tuning:
                 and self._numbers.of(function, value) != WHOLE
             ):
                 yield Place(function, at)
+        for at, (_, array, index, value) in function.each(op.SET_ITEM):
+            made = function.ops[value]
+            adds = mark < at < end and made[0] == op.AUGMENT and function.strings[made[1]] in _SIGNS
+            if adds and mark not in function.made_of(index) and self._is_buffer(function, array, mark):
+                yield Place(function, at)
         for at, _ in function.each(op.CALL):
             named = self._numbers.named(function, function.ops[at][1])
             if mark < at < end and self._terms.has("products", named) and not function.users[at]:
                 yield Place(function, at)  # it adds to what it is handed: `gemm(a, b, c)`
+
+    def _is_buffer(self, function: Function, array: int, mark: int) -> bool:
+        """Whether something is an array of floating-point numbers that is made before a loop."""
+        made = function.meant(array)
+        return made < mark and self._is_number(function, made) if function.ops[made][0] == op.CALL else False
 
     def _adds(self, function: Function, slot: int, value: int, mark: int) -> bool:
         """Whether what a name gets is itself, from before a loop, and something else."""

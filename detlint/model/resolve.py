@@ -108,6 +108,8 @@ class Resolver(Files):
 
     def name(self, path: str, name: str) -> Value | None:
         """What a dotted name means in the file `path`."""
+        if name in self.catalog.kernel_names:  # also where the program is that library itself, with its examples
+            return Ref(name)
         module = self.module(path)
         if module is None:
             return self.full_name(path, name)

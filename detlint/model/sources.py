@@ -50,6 +50,8 @@ class Atomic(NamedTuple):
 
     is_locked: bool = False
     """Whether it adds while it holds a lock."""
+    is_of_host: bool = False
+    """Whether threads of the host add, by OpenMP or OpenACC."""
 
     @property
     def line(self) -> int:
