@@ -11,7 +11,7 @@ Functions, classes, loops and tests become the same ops as Python's. What C++ ha
 - a statement that one thread does at a time, `#pragma omp atomic`, is in a block `WITH` that name; `reduction(+:x)` calls a name with `x`;
 - inline assembler calls `asm` with its text and operands;
 - `#include "a.h"` is an `IMPORT` of that path, `#define N 4` and `#define T float` a variable, `#define F(x) ...` a function with the
-  decorator `#define`.
+  decorator `#define`; a macro that makes kernels is what it makes (`cpp_macros`).
 
 Nothing is preprocessed: a macro is a name where it is used, and may be any of those that are defined for it. One that is a
 statement without a semicolon gets one (`cpp_repairs`).
@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from detlint.ir import cpp_pragmas
+from detlint.ir import cpp_macros, cpp_pragmas
 from detlint.ir import ops as op
 from detlint.ir.builder import Builder, File
 from detlint.ir.cpp_expressions import Expressions, place_of, text_of
@@ -124,7 +124,7 @@ class _Waiting(NamedTuple):
 
 def _lowered(root: Node) -> FileIR:
     file = File()
-    lowering = _Lowering(file)
+    lowering = _Lowering(file, root)
     lowering.waiting[Builder(file, MODULE, "", 1, None).number] = _Waiting(root, ())
     return assembled(file, lowering.lower)
 
@@ -132,8 +132,9 @@ def _lowered(root: Node) -> FileIR:
 class _Lowering(Expressions):
     """The state of lowering one source: statements, declarations and definitions."""
 
-    def __init__(self, file: File) -> None:
+    def __init__(self, file: File, root: Node) -> None:
         super().__init__(file)
+        self.root = root
         self.waiting: dict[int, _Waiting] = {}
         self.templates: Sequence[str] = ()
         """Those of the template that is being read."""
@@ -218,9 +219,21 @@ class _Lowering(Expressions):
                 self.f.store(text_of(name), self.value(found), place_of(node))  # type: ignore[arg-type]
                 return
 
+    def kernel(self, name: bytes, parameters: Sequence[Node], value: Node) -> None:
+        """`#define F(x) __global__ void x() {}`: what it makes, with what its parameters are where it is used."""
+        for handed in cpp_macros.uses(self.root, name):
+            for parameter, word in zip(parameters, handed, strict=False):
+                if (said := word.decode("utf-8", "replace")).isidentifier():
+                    made = self.f.put(self.f.load(said), place_of(parameter))
+                    self.f.store(text_of(parameter), made, place_of(parameter))  # type: ignore[arg-type]
+        self.block(_parser().parse(cpp_macros.written_out(value)).root_node)
+
     def macro(self, node: Node) -> None:
         """`#define F(x) ...`"""
         name, given, value = map(node.child_by_field_name, ("name", "parameters", "value"))
+        if name is not None and given is not None and value is not None and cpp_macros.KERNEL in (value.text or b""):
+            self.kernel(name.text or b"", given.named_children, value)
+            return
         text = text_of(value).replace("\\\n", " ") if value is not None else ""
         parsed = _parsed(f"void f() {{ {text}; }}") if may_be_kept(text) else None
         body = parsed.named_children[0] if parsed is not None and parsed.named_children else None

@@ -200,6 +200,8 @@ class Expressions:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         sign = node.child_by_field_name("operator")
         word = text_of(sign) if sign is not None else "+"
+        if left is not None and any(child.type == "ERROR" and child.text == b"=" for child in node.children):
+            return self._set(left, self.value_or(right, None), word, node)  # `atomic_ref<float>{x} += y`
         one, other = self.value_or(left, None), self.value_or(right, None)
         if word in ("==", "!=", "<", ">", "<=", ">="):
             return self.f.put((op.COMPARE, one, self.file.string(word), other), place_of(node))

@@ -11,6 +11,31 @@ _SUMS: Final = frozenset({"+", "-", "/", "//", "%", "<<", ">>", "&"})
 """What makes a size no product."""
 
 
+PARTS: Final = {"//": "//", "/": "//", "%": "%", ">>": "//", "&": "%"}
+"""What takes a number apart, of Python and of C++."""
+_WARPS: Final = frozenset({"2", "4", "8", "16", "32", "64"})
+"""Into how many of its threads each block divides."""
+
+
+def size_of(word: str, size: str) -> str:
+    """By what a number is taken apart, `5` of `n >> 5` and `31` of `n & 31` as well; "" for what is no size."""
+    size = size.replace("warpSize", "32").replace("(32 - 1)", "31")
+    if word == ">>":
+        return str(1 << int(size)) if size.isdigit() and int(size) < 32 else ""
+    if word == "&":
+        size = size.replace(" - 1)", "").removeprefix("(") if size.endswith(" - 1)") else size
+        return size if not size.isdigit() else str(int(size) + 1) if not (int(size) + 1) & int(size) else ""
+    return size
+
+
+def taken_apart(axes: Axes, word: str, size: str) -> Axes:
+    """What a part of a number keeps apart, by what that does. Blocks hold whole warps, so which of all warps it is tells the block."""
+    blocks = {axis for axis in axes if axis.startswith("program ") and f"thread {axis[8:]}" in axes}
+    blocks = blocks if size in _WARPS else set[str]()
+    parts = {part for axis in axes - blocks if (part := Digit.of(axis).part(PARTS[word], size))}
+    return frozenset(parts | blocks if PARTS[word] == "//" else parts)
+
+
 def _factors(size: str) -> tuple[str, ...]:
     """What a size is a product of: `(B * (H * W))`."""
     if " * " in size and _SUMS.isdisjoint(size.split()):

@@ -17,12 +17,10 @@ from typing import Final
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.tests import denied
-from detlint.model.kernel_digits import Axes, Digit, Term, cancelled, complete
+from detlint.model.kernel_digits import PARTS, Axes, Term, cancelled, complete, size_of, taken_apart
 from detlint.model.kernel_numbers import Values
 
 NOTHING: Final[Axes] = frozenset()
-_PARTS: Final = {"//": "//", "/": "//", "%": "%"}
-"""What takes a number apart, of Python and of C++."""
 _LOOP: Final = "round"
 """Of a loop that is no launch: which round it is."""
 _GIVEN_OUT: Final = "given out"
@@ -128,8 +126,9 @@ class Writers:
         wanted = {*(grid if grid is not None else self._running(function))} | self._lanes(function, place)
         if any(self._is_shared(function, value) for value in place):
             wanted = {axis for axis in wanted if not axis.startswith("program")}
-        apart = complete(self._apart(function, place))
-        return _GIVEN_OUT in apart or wanted - self._left_out(function, at) <= apart
+        left_out = self._left_out(function, at)
+        apart = complete(self._apart(function, place) | left_out)
+        return _GIVEN_OUT in apart or wanted - left_out <= apart
 
     def _apart(self, function: Function, place: Sequence[int]) -> Axes:
         address = self._summed(function, [*self._terms_of(function, place[0], 0, address=True)]) if place else NOTHING
@@ -216,10 +215,9 @@ class Writers:
             return self._loaded(function, value, depth)
         if code == op.BINARY and function.strings[operation[1]] in ("+", "-"):
             return self._summed(function, [*self._terms_of(function, value, depth)])
-        if code == op.BINARY and function.strings[operation[1]] in _PARTS:
-            size, word = self._size_name(function, operation[3]), _PARTS[function.strings[operation[1]]]
-            axes = self.axes(function, operation[2], depth + 1) if size else NOTHING
-            return frozenset(part for axis in axes if (part := Digit.of(axis).part(word, size)))
+        if code == op.BINARY and (word := function.strings[operation[1]]) in PARTS:
+            size = size_of(word, self._size_name(function, operation[3]))
+            return taken_apart(self.axes(function, operation[2], depth + 1), word, size) if size else NOTHING
         if code == op.BINARY and function.strings[operation[1]] in ("*", "<<"):
             one, other = (self.axes(function, side, depth + 1) for side in operation[2:4])
             vanishes = any(self._vanishes(function, side) for side in operation[2:4])
@@ -480,7 +478,7 @@ class Writers:
                 word = function.strings[operation[1]] if operation[0] in (op.BINARY, op.CHOICE) else ""
                 if operation[0] in (op.BINARY, op.CHOICE) and word in ("&", "and") and holds:
                     waiting += operation[2:4]
-                elif operation[0] == op.COMPARE and function.strings[operation[2]] == "==" and holds:
+                elif operation[0] == op.COMPARE and function.strings[operation[2]] == ("==" if holds else "!="):
                     found |= self.axes(function, operation[1]) | self.axes(function, operation[3])
                 elif operation[0] == op.LOAD and (made := function.meant(test)) != test:
                     waiting.append(made)

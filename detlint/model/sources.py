@@ -120,7 +120,17 @@ class Source:
         operation = function.ops[callee]
         if operation[0] == op.ATTR:
             return function.strings[operation[2]]
-        return function.text(operation[1]) if operation[0] == op.LOAD else ""
+        name = function.text(operation[1]) if operation[0] == op.LOAD else ""
+        return next((word for word in self._meant.get(name, ()) if self.terms.has("atomics", word)), name)
+
+    @cached_property
+    def _meant(self) -> dict[str, list[str]]:
+        """The names that are others at the top level, as the parameters of macros that make kernels are -> those."""
+        top, found = self.code.module, dict[str, list[str]]()
+        for _, (_, slot, value) in top.each(op.STORE):
+            if top.ops[value][0] == op.LOAD:
+                found.setdefault(top.text(slot), []).append(top.text(top.ops[value][1]))
+        return found
 
     def _atomic(self, function: Function, at: int, name: str) -> Numbers | None:
         """What numbers a call adds atomically; None where it does no such thing."""
