@@ -85,7 +85,7 @@ class Silence:
         """By script."""
         self._picked = Picked(self._resolver, users.meanings, self.callers, self._entries)
         self._asked = order.Asked(
-            self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._entries, self._draws_in_turn
+            self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._perhaps, self._draws_in_turn
         )
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
@@ -306,6 +306,10 @@ class Silence:
 
     def _entries(self, module: Module, index: int) -> list[Entry]:
         return [match.entry for match in self._matcher.matches(module, index)]
+
+    def _perhaps(self, module: Module, index: int) -> list[Entry]:
+        """With what it may be, for all that is known of its values: `table.get(key)` of something may take from a queue."""
+        return [*self._entries(module, index), *(match.entry for match in self._matcher.unknown(module, index))]
 
     def _draws_at(self, module: Module, index: int) -> bool:
         """Whether a site draws where it stands."""
