@@ -140,9 +140,9 @@ def _tables(entries: list[Entry]) -> Tables:
         stand_ins={copy: entry.names[0] for entry in ordering for copy in entry.copies},
         reading={name: entry.reads for entry in entries if entry.reads for name in entry.names},
         devices={
-            name: str(entry.sets[HARDWARE]).removeprefix("=")
+            name: said.removeprefix("=")
             for entry in entries
-            if HARDWARE in entry.sets
+            if (said := str(entry.sets.get(HARDWARE, ""))).startswith("=")
             for name in entry.names
         },
     )

@@ -314,6 +314,8 @@ class Switch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     """The hardware on which it matters."""
     assumed: bool = False
     """Whether a run is judged for these targets although no file of it names one."""
+    taken: bool = False
+    """Whether the framework takes this hardware by itself: code that names none is told what is known to vary there."""
     partly: str = ""
     """Another switch, which answers the most of it on CUDA: what a run is told that sets that one is a note."""
     remedy: str = ""

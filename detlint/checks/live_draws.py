@@ -13,6 +13,7 @@ from typing import NamedTuple
 from detlint.checks.finding import Step
 from detlint.checks.library import draws_by_itself, matters_little
 from detlint.checks.match import Matcher
+from detlint.checks.tests import is_test
 from detlint.facts.model import Span, plain
 from detlint.model.liveness import Followed, Piece, Program, Reason, live, way_to
 from detlint.model.module import Module
@@ -41,11 +42,12 @@ class LiveDraws:
         """Of each rule: one that is drawn from, or seeded, speaks for all of them."""
         self._drawing = matcher.telling(catalog.drawing_words)
         self._setting = matcher.telling(catalog.setting_words)
+        self._last: tuple[Reach, Mapping[Piece, Reason]] | None = None
         self._known: dict[str, tuple[Mapping[str, list[Place]], frozenset[str]]] = {}
 
     def of(self, reach: Reach) -> dict[str, LiveDraw]:
         """Streams of which nothing is seeded -> what live code draws from them. What is found counts as passed by the run."""
-        if reach.stops or (_shows_shapes(reach) and not reach.trains):
+        if reach.stops or (not reach.trains and (_shows_shapes(reach) or is_test(reach.entry.module.path))):
             return {}
         known = {*reach.unseeded, *reach.unlikely, *reach.optional, *reach.late}
         seeded = {stream for seeding in reach.seedings for stream in seeding.streams}
@@ -57,14 +59,17 @@ class LiveDraws:
             return {}
         found = self.live(reach)
         paths = sorted({piece.path for piece in found})
-        reach.visited.update(paths)
         open_ -= {stream for path in paths for stream in self._in(path)[1]}
         drawn = self._drawn(reach, found, paths, open_) if open_ else {}
         return {stream: self._told(reach, places, found) for stream, places in drawn.items()}
 
     def live(self, reach: Reach) -> Mapping[Piece, Reason]:
-        """The pieces of code that are live in a run, as far as following it hasn't told."""
-        return live(self._program, reach.entry.module.path, self._begins(reach), self._followed(reach))
+        """The pieces of code that are live in a run, as far as following it hasn't told; what is found out rests on their files."""
+        if self._last is None or self._last[0] is not reach:
+            path = reach.entry.module.path
+            self._last = reach, live(self._program, path, self._begins(reach), self._followed(reach))
+            reach.visited.update(piece.path for piece in self._last[1])
+        return self._last[1]
 
     def _begins(self, reach: Reach) -> Iterator[str]:
         """The functions that are called where a run, or a process, begins."""

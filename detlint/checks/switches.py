@@ -154,9 +154,10 @@ def _determinism_off(
     active = sorted(hardware & set(switch.targets))
     open_ = not certain and not active
     finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)}
-    by_finding = open_ and not switch.assumed and bool(finding)
-    if by_finding or (open_ and switch.assumed):
-        usual = {*switch.targets} if switch.assumed else matcher.active(place.module)
+    usual_there = switch.assumed or switch.taken
+    by_finding = open_ and not usual_there and bool(finding)
+    if by_finding or (open_ and usual_there):
+        usual = {*switch.targets} if usual_there else matcher.active(place.module)
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, backward))
     if not active or reach.switches.get(switch.name, (launched.switched(reach, switch.name), None))[0]:
         return
@@ -165,6 +166,8 @@ def _determinism_off(
     module = reach.entry.module
     partly = active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]
     answered = _answered(reach, matcher, backward, idle, frozenset(active), training)
+    if open_ and switch.taken and not answered:
+        return
     optional = reach.offered.get(switch.name)
     switches = "switches determinism on only where it is asked to" if optional else "never switches determinism on"
     starter = reach.starter

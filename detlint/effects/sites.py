@@ -152,11 +152,14 @@ class Sites(Handed):
             overwritten = visit.layered and self.is_overwritten(target, place)
             outer, self.empties = self.empties, overwritten and not visit.builds
             self.hollow += overwritten and visit.builds
+            measured = self.flow.knowledge.sinks.is_measured(place.module, place.site)
+            self.trying += measured
             work = partial(self.call_all, callees, place, visit.choose)
-            if self.unread_parts and self.is_unread(place):
+            if measured or (self.unread_parts and self.is_unread(place)):
                 self.unread(work)
             else:
                 work()
+            self.trying -= measured
             self.hollow -= overwritten and visit.builds
             self.empties = outer
             self.command(target, place)

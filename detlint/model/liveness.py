@@ -12,7 +12,7 @@ What it may assume: objects are of classes that live code refers to; a framework
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 import msgspec
@@ -54,6 +54,8 @@ class Followed(NamedTuple):
 
 
 NOTHING: Final = Followed()
+FARTHEST: Final = 4
+"""So many references are gone through from code that was followed: what is farther isn't looked into."""
 
 
 class Program:
@@ -63,6 +65,8 @@ class Program:
         self.resolver = resolver
         self._meanings = meanings
         self._known: dict[Piece, Refers] = {}
+        self._names: dict[str, Sequence[str]] = {}
+        self._of: dict[tuple[str, str], Sequence[str]] = {}
 
     def meaning(self, path: str) -> Meaning | None:
         """What the values of a file mean; None where it can't be read."""
@@ -89,6 +93,26 @@ class Program:
         meaning = self.meaning(path)
         for function in meaning.code.by_name.get(inside, ()) if meaning is not None else ():
             yield Piece(path, function.number)
+
+    def members(self, name: str) -> Sequence[str]:
+        """The names of what a class of the program has, itself or by its bases of the program."""
+        if name not in self._names:
+            found = dict[str, None]()
+            for owner in self.resolver.classes.mro(name):
+                path, _, inside = owner.partition("::")
+                module = self.resolver.module(path) if inside else None
+                body = module.classes.get(inside) if module is not None else None
+                found.update(dict.fromkeys((*body.methods, *body.attributes) if body is not None else ()))
+            self._names[name] = (*found,)
+        return self._names[name]
+
+    def of_class(self, name: str, attribute: str) -> Sequence[str]:
+        """The definitions of the program that an attribute of a class may be, wherever in the order of inheritance they are."""
+        key = name, attribute
+        if key not in self._of:
+            values = options(self.resolver.classes.attribute(name, attribute))
+            self._of[key] = [value.name for value in values if isinstance(value, Ref) and "::" in value.name]
+        return self._of[key]
 
     def function(self, piece: Piece) -> Function | None:
         """A piece of code, in the IR of its file; None where that can't be read."""
@@ -134,15 +158,24 @@ class _Search:
         self._waiting: deque[Piece] = deque()
         self._built: dict[str, Reason] = {}
         """The classes that live code refers to."""
+        self._having: dict[str, dict[str, None]] = {}
+        """What these have, by name -> they."""
+        self._heirs: dict[str, list[str]] = {}
+        """Classes -> those of them that derive from them, or are they."""
         self._had: dict[str, dict[str, Reason]] = {}
         """The attributes that live code has of objects, with the classes of these."""
+        self._far: dict[Piece, int] = {}
+        """How many references lead to a piece from one that was followed, where any was."""
         self.found: dict[Piece, Reason] = {}
 
     def note(self, piece: Piece, reason: Reason) -> None:
         """Something is live."""
         if piece not in self.found:
             self.found[piece] = reason
-            self._waiting.append(piece)
+            near = not self._followed.pieces or reason.by is None or piece in self._followed.called
+            self._far[piece] = 0 if near or reason.by is None else self._far[reason.by] + 1
+            if self._far[piece] <= FARTHEST:
+                self._waiting.append(piece)
 
     def go(self) -> None:
         """Go on until nothing more is found."""
@@ -166,7 +199,7 @@ class _Search:
         attributes = {
             (owner, attribute): at
             for (owner, attribute), at in found.attributes.items()
-            if owner == ANY or any(map(self._is_followed, self._of_class(owner, attribute)))
+            if owner == ANY or any(map(self._is_followed, self._program.of_class(owner, attribute)))
         }
         return msgspec.structs.replace(found, definitions=kept, attributes=attributes)
 
@@ -184,16 +217,11 @@ class _Search:
         if classes and name not in self._built:
             self._built[name] = reason
             for owner in self._resolver.classes.mro(name):
-                for method in self._methods(owner):
-                    if self._is_called(name, method):
-                        self._run(name, method, reason)
-
-    def _methods(self, owner: str) -> Iterator[str]:
-        """The names of the methods that a class of the program has itself."""
-        path, _, inside = owner.partition("::")
-        module = self._resolver.module(path) if inside else None
-        body = module.classes.get(inside) if module is not None else None
-        yield from body.methods if body is not None else ()
+                self._heirs.setdefault(owner, []).append(name)
+            for member in self._program.members(name):
+                self._having.setdefault(member, {})[name] = None
+                if self._is_called(name, member):
+                    self._run(name, member, reason)
 
     def _is_called(self, name: str, method: str) -> bool:
         """Whether a method of a class is called on its objects, by what is live so far or by a framework: of those that the run builds,
@@ -202,7 +230,7 @@ class _Search:
         if ANY in had or not had.keys().isdisjoint(self._resolver.classes.mro(name)):
             return True
         if name in self._followed.built:
-            return any(map(self._is_followed, self._of_class(name, method)))
+            return any(map(self._is_followed, self._program.of_class(name, method)))
         layer = self._resolver.kinds.layer(name)
         by_itself = (method.startswith("__") and method.endswith("__")) or is_hook(method)
         return by_itself or (layer is not None and method == layer.forward)
@@ -215,17 +243,10 @@ class _Search:
         had[owner] = reason
         if owner != ANY:
             self._run(owner, attribute, reason)
-        for name in [*self._built]:
-            if owner in (ANY, name) or owner in self._resolver.classes.mro(name):
-                self._run(name, attribute, reason)
+        for name in [*(self._having.get(attribute, ()) if owner == ANY else self._heirs.get(owner, ()))]:
+            self._run(name, attribute, reason)
 
     def _run(self, name: str, method: str, reason: Reason) -> None:
-        """A method of a class runs, wherever in the order of inheritance it is."""
-        for found in self._of_class(name, method):
+        """A method of a class runs."""
+        for found in self._program.of_class(name, method):
             self._refer(found, reason)
-
-    def _of_class(self, name: str, attribute: str) -> Iterator[str]:
-        """The definitions of the program that an attribute of a class may be."""
-        for value in options(self._resolver.classes.attribute(name, attribute)):
-            if isinstance(value, Ref) and "::" in value.name:
-                yield value.name

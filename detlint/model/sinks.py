@@ -35,6 +35,10 @@ _ROLES: Final = {
 }
 """Codes of ops -> what becomes of the values that they take."""
 _KEYS: Final = "jax.random."
+_PARAMETERS: Final = frozenset(
+    {"get_parameters", "named_parameters", "parameters", "parameters_and_names", "trainable_params"}
+)
+"""The methods of networks that give their parameters."""
 _NOTHING: Final = frozenset[int]()
 _Answer = TypeVar("_Answer")
 
@@ -120,6 +124,10 @@ class Sinks:
     def is_unused(self, module: Module, index: int) -> bool:
         """Whether a call that only draws is kept under a name that nobody reads."""
         return self._ask("unused", module, index, self._is_unused, False)
+
+    def is_measured(self, module: Module, index: int) -> bool:
+        """Whether a call gives a network that is only printed, or of which the shapes of its parameters are looked at."""
+        return self._ask("measured", module, index, _is_measured, False)
 
     # -- what only values of some kinds may become ----------------------------------------------------------------------
 
@@ -464,6 +472,18 @@ def _only_logs(function: Function, at: int) -> bool:
     private = operation[0] == op.STORE and function.number > 0 and operation[1] not in function.shared
     loads = function.loads.get(at, ())
     return private and bool(loads) and all(_is_logged(function, load) for load in loads)
+
+
+def _is_measured(function: Function, at: int, _: Meaning) -> bool:
+    if not function.number or _PARAMETERS.isdisjoint(function.code.identifiers) or not _is_kept(function, at, _):
+        return False
+    unused = Unused(function, Worth(_role_of_shown, _PARAMETERS.__contains__, _says_shape))
+    return unused.holds(at) and unused.ended
+
+
+def _role_of_shown(function: Function, call: int, _: int) -> Role:
+    """What becomes of a network that a call is handed."""
+    return "ends" if function.is_builtin(function.ops[call][1], "print") else ""
 
 
 def _says_shape(function: Function, attribute: int) -> bool:
