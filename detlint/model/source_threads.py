@@ -14,7 +14,7 @@ from detlint.ir.code import Function
 from detlint.ir.cpp_pragmas import HELD, SUMMED
 from detlint.ir.places import Place
 from detlint.model.kernel_locks import sums_behind
-from detlint.model.kernel_numbers import WHOLE
+from detlint.model.kernel_numbers import WHOLE, joined
 from detlint.model.sources import Atomic, Source
 
 _SIGNS: Final = frozenset({"+", "-", "*"})
@@ -25,7 +25,9 @@ def of_threads(source: Source) -> Iterator[Atomic]:
     for function in source.code.functions() if not {HELD, SUMMED}.isdisjoint(source.code.identifiers) else ():
         for at, _ in function.each(op.CALL):
             given = function.call(at).positional if source.called(function, at) == SUMMED else ()
-            told = [atomic for value in given for atomic in _told(source, function, at, value, _part(function, value))]
+            told = [
+                atomic for value in given for atomic in _told(source, function, at, value, *_parts(function, value))
+            ]
             yield from [told[0]._replace(name=", ".join(each.name for each in told))] if told else []
         for mark, operation in function.each(op.WITH):
             if function.dotted(operation[1]) == HELD:
@@ -33,11 +35,11 @@ def of_threads(source: Source) -> Iterator[Atomic]:
                 yield from _counted(function, mark)
 
 
-def _part(function: Function, value: int) -> int:
+def _parts(function: Function, value: int) -> list[int]:
     """What threads add to their parts of a variable; the variable where that isn't seen."""
     slot = function.ops[value][1]
     sides = (_sides(function, slot, stored) for _, (_, other, stored) in function.each(op.STORE) if other == slot)
-    return next((side[1] for side in sides if side), value)
+    return [side[1] for side in sides if side] or [value]
 
 
 def _sides(function: Function, slot: int, value: int) -> list[int]:
@@ -80,9 +82,9 @@ def _varies(function: Function, added: int) -> bool:
     return any(function.ops[n][0] != op.CONST for n in function.made_of(added))
 
 
-def _told(source: Source, function: Function, at: int, into: int, added: int) -> Iterator[Atomic]:
+def _told(source: Source, function: Function, at: int, into: int, *added: int) -> Iterator[Atomic]:
     """One addition, if it may be of floating-point numbers."""
-    kinds = source.values.of(function, into), source.values.of(function, added)
+    kinds = source.values.of(function, into), joined(source.values.of(function, each) for each in added)
     if WHOLE not in kinds:
         yield Atomic(Place(function, at), _name(function, into), kinds[0] or kinds[1], is_of_host=True)
 
