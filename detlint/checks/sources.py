@@ -52,7 +52,8 @@ class SourceRules:
         certainty = "possible" if atomic.is_own else certainty
         found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
         by_kind = COUNTS if atomic.is_counter else LOCKED if atomic.is_locked else None
-        by_kind, device = (OF_THREADS, ()) if atomic.is_of_host else (by_kind, ("cuda",))
+        by_kind = OF_THREADS if atomic.is_of_host and by_kind is None else by_kind
+        device = () if atomic.is_of_host else ("cuda",)
         said, remedy = by_kind or (rule.message.replace("programs", "threads"), rule.remedy)
         message = said.replace("{api}", atomic.name)
         span = Span(*atomic.place.function.span(atomic.place.at))

@@ -340,6 +340,8 @@ class _Lowering(Expressions):
                 continue  # a prototype
             value = self.value(declared.value) if declared.value is not None else -1
             value = self.value(default) if value < 0 and default is not None else value
+            if declared.is_function and declared.parameters and b"atomic_ref" in ((kind and kind.text) or b""):
+                value = self.value_of_parameter(declared.parameters[0])  # `atomic_ref<T> ref(x);` looks like a function
             place = place_of(declarator)
             self.f.put((op.QUOTE,), place)
             annotation = self.typed(kind, declared)

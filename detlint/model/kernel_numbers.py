@@ -178,14 +178,19 @@ class Values:
         if self._is_template(function, slot):
             return self.of_template(function, at)
         if owner == function.number and (stored := function.stored(at)) is not None:
-            return self._all(function, (value for value in stored if self._tells(function, value)), depth)
+            return self._all(function, (value for value in stored if self._tells(function, slot, value)), depth)
         stores = function.code.stores(function.binding(slot)) if home >= 0 else ()
         places = [Place(f, f.ops[n][2]) for f, n in stores if f.ops[n][0] == op.STORE]
         return joined(self.of(f, value, depth) for f, value in places) if places else OPEN
 
-    def _tells(self, function: Function, value: int) -> bool:
-        """Whether what a variable begins with says what numbers it is of: in C++ the zeros of an array, `T x[4] = {0}`, don't."""
-        return self.is_python or function.ops[value][0] != op.LIST
+    def _tells(self, function: Function, slot: int, value: int) -> bool:
+        """Whether what a variable begins with says what numbers it is of: in C++ the zeros of an array, `T x[4] = {0}`, don't, and a
+        constant doesn't where the type is a parameter of a template."""
+        code, kinds = function.ops[value][0], function.annotations.get(slot, ())
+        generic = (
+            function.ops[kind][0] == op.LOAD and self._is_template(function, function.ops[kind][1]) for kind in kinds
+        )
+        return self.is_python or (code != op.LIST and not (code == op.CONST and any(generic)))
 
     def _is_template(self, function: Function, slot: int) -> bool:
         """Whether a name is a parameter of a template."""

@@ -97,7 +97,7 @@ class Tuning:
         called = around.ops[decorator][0] == op.CALL
         for tuning, place in self._timed(around, decorator) if called else ():
             varied = tuning._varied(*place)
-            found = next((sums for kernel in self._inside(function) for sums in self._sums(kernel, varied)), None)
+            found = next((sums for kernel in self._inside(function) for sums in self._all_sums(kernel, varied)), None)
             if found is not None:
                 return found
         if self._terms.has(
@@ -226,6 +226,19 @@ class Tuning:
 
     # -- sums -------------------------------------------------------------------------------------------------------
 
+    def _all_sums(self, function: Function, varied: frozenset[str], depth: int = 0) -> Iterator[Place]:
+        """The same in a kernel, and in the functions that it calls, whose parameters get these sizes."""
+        yield from self._sums(function, varied)
+        for at, _ in function.each(op.CALL) if varied and depth < DEEPEST else ():
+            for meaning, made in self._kernels.called(self._meaning, function, at):
+                call, words = function.call(at), [made.text(number) for number in range(len(made.header.parameters))]
+                given = {word: call.argument(number, word) for number, word in enumerate(words)}
+                sizes = {
+                    word for word, value in given.items() if value >= 0 and self._rests_on(function, value, varied)
+                }
+                tuning = Tuning(self._kernels, meaning)
+                yield from tuning._all_sums(made, frozenset(sizes | varied & {WARPS}), depth + 2)
+
     def _sums(self, function: Function, varied: frozenset[str]) -> Iterator[Place]:
         """The sums in a kernel that sizes decide which have several values."""
         for at, _ in function.each(op.CALL) if varied else ():
@@ -330,12 +343,19 @@ class Tuning:
         if not (signed or multiplied):
             return False
         before = [at for at in function.within(value) if function.ops[at] == (op.LOAD, slot)]
-        return any(self._begins_as_number(function, at, mark) for at in before)
+        return any(self._begins_as_number(function, at, mark, value) for at in before)
 
-    def _begins_as_number(self, function: Function, load: int, mark: int) -> bool:
+    def _begins_as_number(self, function: Function, load: int, mark: int, value: int) -> bool:
         """Whether a name is no address, and no offset, by what it is before the loop: a constant, what was loaded, or a new array."""
-        begins = [value for value in function.stored(load) or () if value < mark]
-        return any(self._is_number(function, value) for value in begins)
+        begins = [made for made in function.stored(load) or () if made < mark]
+        return any(self._is_number(function, made) for made in begins) or self._is_handed(function, load, value)
+
+    def _is_handed(self, function: Function, load: int, value: int) -> bool:
+        """Whether a parameter is a number by what is added to it: what was loaded or computed; offsets are added to addresses."""
+        given = function.given(load)
+        calls = (n for n in function.made_of(value) if function.ops[n][0] == op.CALL) if given is not None else ()
+        names = [self._numbers.named(function, function.ops[n][1]) for n in calls]
+        return any(self._terms.has(key, name) for name in names for key in ("floats", "loads", "products", "sums"))
 
     def _is_number(self, function: Function, value: int) -> bool:
         """Whether a value is one that adds up inexactly, as what is only handed on is by what that is."""

@@ -246,15 +246,18 @@ class Kernels:
         given = function.call(call)
         place = given.positional.index(kernel) if kernel in given.positional else -1
         word = next((word for word, value in given.named.items() if value == kernel), "")
-        for other, made in self._called(meaning, function, call):
+        for other, made in self.called(meaning, function, call):
             bound = function.called_on(call) >= 0 and bool(made.receives)
             for at, _ in made.each(op.LOAD):
                 own = made.parameter(at)
                 if own >= 0 and own == (place + bound if place >= 0 else -1 if made.text(own) != word else own):
                     yield from self._launched(other, made, at, depth + 1)
 
-    def _called(self, meaning: Meaning, function: Function, call: int) -> list[tuple[Meaning, Function]]:
+    def called(self, meaning: Meaning, function: Function, call: int) -> list[tuple[Meaning, Function]]:
         """The functions that a call calls; of an object that isn't known, the one method of the program of that name."""
+        own = self._defined(function, function.ops[call][1])
+        if own is not None:
+            return [(meaning, own)]
         name = meaning.name(function, function.ops[call][1])
         if name or function.called_on(call) < 0:
             return [*self.definitions(name)]

@@ -156,10 +156,19 @@ class Adders:
             return given[:1], given[2:3], FLOATS
         if self._terms.has("atomics", name) and len(given) > 1:
             return given[:1], given[1:2], OPEN
+        on = function.called_on(at)
+        if self._terms.has("atomics", name) and given and on >= 0 and source.is_reference(function, on):
+            return [self._referred(function, on)], given[:1], OPEN
         inner = self.of(name, len(given), depth + 1) if name != function.name else None
         if inner is None or inner.place[0] < 0:
             return (), (), OPEN
         return [given[n] for n in inner.place], [given[inner.added]], inner.numbers
+
+    def _referred(self, function: Function, reference: int) -> int:
+        """What an atomic reference is one to: `x` of `atomic_ref<T>(x)`, perhaps under a name."""
+        made = function.meant(reference)
+        given = function.call(made).positional if function.ops[made][0] == op.CALL else function.ops[made][1:]
+        return given[0] if len(given) == 1 and function.ops[made][0] in (op.CALL, op.TUPLE, op.LIST) else made
 
     def _is_told(self, function: Function, place: Sequence[int]) -> bool:
         """Whether an address is what a parameter says, or one in it that another parameter says, `&x[i]`; it may be cast, or aligned."""

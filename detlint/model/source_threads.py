@@ -13,8 +13,8 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.cpp_pragmas import HELD, SUMMED
 from detlint.ir.places import Place
-from detlint.model.kernel_locks import sums_behind, varies
-from detlint.model.kernel_numbers import WHOLE
+from detlint.model.kernel_locks import sums_behind
+from detlint.model.kernel_numbers import WHOLE, joined
 from detlint.model.sources import Atomic, Source
 
 _SIGNS: Final = frozenset({"+", "-", "*"})
@@ -25,27 +25,56 @@ def of_threads(source: Source) -> Iterator[Atomic]:
     for function in source.code.functions() if not {HELD, SUMMED}.isdisjoint(source.code.identifiers) else ():
         for at, _ in function.each(op.CALL):
             given = function.call(at).positional if source.called(function, at) == SUMMED else ()
-            told = [atomic for value in given for atomic in _told(source, function, at, value, value)]
+            told = [
+                atomic for value in given for atomic in _told(source, function, at, value, *_parts(function, value))
+            ]
             yield from [told[0]._replace(name=", ".join(each.name for each in told))] if told else []
         for mark, operation in function.each(op.WITH):
             if function.dotted(operation[1]) == HELD:
                 yield from _one_by_one(source, function, mark)
+                yield from _counted(function, mark)
+
+
+def _parts(function: Function, value: int) -> list[int]:
+    """What threads add to their parts of a variable; the variable where that isn't seen."""
+    slot = function.ops[value][1]
+    sides = (_sides(function, slot, stored) for _, (_, other, stored) in function.each(op.STORE) if other == slot)
+    return [side[1] for side in sides if side] or [value]
+
+
+def _sides(function: Function, slot: int, value: int) -> list[int]:
+    """A variable and what is added to it, where a value is such a sum: `x += y`, `x = x + y`; else nothing."""
+    made = function.ops[value]
+    if made[0] not in (op.AUGMENT, op.BINARY) or function.strings[made[1]] not in _SIGNS:
+        return []
+    own = [function.ops[side] == (op.LOAD, slot) for side in made[2:4]]
+    return [*made[2:4]] if own[0] else [*made[3:1:-1]] if own[1] else []
 
 
 def _one_by_one(source: Source, function: Function, mark: int) -> Iterator[Atomic]:
     """What is added in a block that one thread goes through at a time."""
     end = function.parts[mark][-1]
     for each in sums_behind(function, mark):
-        if each.at < end and varies(function, each.added):
+        if each.at < end and _varies(function, each.added):
             yield from _told(source, function, each.at, each.into, each.added)
     own = {operation[1] for at, operation in function.each(op.ANNOTATE) if mark < at < end}
     for at, (_, slot, value) in function.each(op.STORE):
-        made = function.ops[value]
-        adds = made[0] in (op.AUGMENT, op.BINARY) and function.strings[made[1]] in _SIGNS
-        sides = [side for side in made[2:4] if function.ops[side] == (op.LOAD, slot)] if adds else []
-        added = next((side for side in made[2:4] if side not in sides), -1) if sides else -1
-        if mark < at < end and slot not in own and added >= 0 and _varies(function, added):
-            yield from _told(source, function, at, sides[0], added)
+        sides = _sides(function, slot, value) if mark < at < end and slot not in own else []
+        if sides and _varies(function, sides[1]):
+            yield from _told(source, function, at, *sides)
+
+
+def _counted(function: Function, mark: int) -> Iterator[Atomic]:
+    """What a count gives places to, `place = n++`, where something is stored there that isn't made of the count alone."""
+    end = function.parts[mark][-1]
+    counts = {n for n in range(mark, end) if function.ops[n][0] in (op.AUGMENT, op.BINARY)}
+    counts |= {operation[2] for n, operation in function.each(op.STORE) if mark < n < end}
+    for at, operation in function.each(op.SET_ITEM):
+        placed = not counts.isdisjoint(function.made_of(operation[2])) and not mark < at < end
+        if placed and counts.isdisjoint(function.made_of(operation[3])) and _varies(function, operation[3]):
+            place = next(n for n in function.made_of(operation[2]) if n in counts)
+            yield Atomic(Place(function, place), "atomic", WHOLE, is_counter=True, is_of_host=True)
+            break
 
 
 def _varies(function: Function, added: int) -> bool:
@@ -53,9 +82,9 @@ def _varies(function: Function, added: int) -> bool:
     return any(function.ops[n][0] != op.CONST for n in function.made_of(added))
 
 
-def _told(source: Source, function: Function, at: int, into: int, added: int) -> Iterator[Atomic]:
+def _told(source: Source, function: Function, at: int, into: int, *added: int) -> Iterator[Atomic]:
     """One addition, if it may be of floating-point numbers."""
-    kinds = source.values.of(function, into), source.values.of(function, added)
+    kinds = source.values.of(function, into), joined(source.values.of(function, each) for each in added)
     if WHOLE not in kinds:
         yield Atomic(Place(function, at), _name(function, into), kinds[0] or kinds[1], is_of_host=True)
 
