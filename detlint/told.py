@@ -9,8 +9,8 @@ import msgspec
 
 from detlint.checks.finding import ANOTHER_RUN, ORDER, Finding
 
-_RESUME: Final = "DET307"
-"""It stands at a checkpoint that runs share, however differently they draw."""
+_SHARED: Final = frozenset({"DET204", "DET307"})
+"""They stand at a checkpoint that runs share, however differently they draw."""
 
 
 def found(runs: Mapping[str, Sequence[Finding]], own: Mapping[str, Sequence[Finding]]) -> Iterator[Finding]:
@@ -33,7 +33,7 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
         graded = finding.severity if not seeds or finding.severity == "note" else ""
         key = (finding.path, finding.span, finding.code, finding.message.partition(" (and ")[0], graded)
         known = told.get(key)
-        if known == finding or (known is not None and finding.code == _RESUME):
+        if known == finding or (known is not None and finding.code in _SHARED):
             continue  # a run and a process that it starts say the same
         if known is None or not finding.steps or not seeds:
             told[key if known is None else (*key, len(told))] = finding

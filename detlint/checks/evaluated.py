@@ -75,12 +75,11 @@ class EvaluationRules:
     def _switches(self, piece: Piece) -> bool:
         """Whether a piece of code switches the mode of something that is no library's."""
         meaning, function = self._program.meaning(piece.path), self._program.function(piece)
-        for _, operation in function.each(op.ATTR) if meaning is not None and function is not None else ():
-            if function is not None and meaning is not None and function.strings[operation[2]] in self._words:
-                made = meaning.kind(function, operation[1]) or _maker(meaning, function, operation[1])
-                if not made or "::" in made:
-                    return True
-        return False
+        if meaning is None or function is None:
+            return False
+        named = (o[1] for _, o in function.each(op.ATTR) if function.strings[o[2]] in self._words)
+        makers = (meaning.kind(function, value) or _maker(meaning, function, value) for value in named)
+        return any(not maker or "::" in maker for maker in makers)
 
     def _finding(self, reach: Reach, loads: Place, drawing: Place) -> Finding:
         rule = self._matcher.catalog.rules[CODE]

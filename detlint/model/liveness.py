@@ -172,7 +172,7 @@ class _Search:
         """Something is live."""
         if piece not in self.found:
             self.found[piece] = reason
-            near = not self._followed.pieces or reason.by is None or piece in self._followed.called
+            near = not self._followed.pieces or piece in self._followed.called
             self._far[piece] = 0 if near or reason.by is None else self._far[reason.by] + 1
             if self._far[piece] <= FARTHEST:
                 self._waiting.append(piece)
