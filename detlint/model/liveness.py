@@ -54,7 +54,7 @@ class Followed(NamedTuple):
 
 
 NOTHING: Final = Followed()
-FARTHEST: Final = 4
+FARTHEST: Final = 2
 """So many references are gone through from code that was followed: what is farther isn't looked into."""
 
 
