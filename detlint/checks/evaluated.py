@@ -12,13 +12,14 @@ from typing import Final
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Match, Matcher
+from detlint.checks.switches import with_context
 from detlint.checks.tests import is_test
 from detlint.facts.model import Ref, options
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.liveness import Piece, Program, Reason
 from detlint.model.meaning import Meaning
-from detlint.program.reach import Place, Reach, follows_mode
+from detlint.program.reach import Effect, Place, Reach, follows_mode
 
 CODE: Final = "DET204"
 _STREAM: Final = "torch"
@@ -44,19 +45,20 @@ class EvaluationRules:
         """What is told of one run: once."""
         if reach.trains or reach.stops or not reach.loads:
             return
-        found = [*self._matches(reach)]
-        loads = next((place for place, match in found if _loads(match)), None)
-        drawing = next((place for place, match in found if self._draws(reach, place, match)), None)
-        if loads is None or drawing is None or any(_SWITCHES in match.entry.contexts for _, match in found):
+        loading = (place for place, match in with_context("loads-weights", reach, self._matcher) if _loads(match))
+        loads, drawing = next(loading, None), self._drawing(reach)
+        if loads is None or drawing is None or with_context(_SWITCHES, reach, self._matcher):
             return
         if any(map(self._switches, self._live(reach))):
             return
         yield self._finding(reach, loads, drawing)
 
-    def _matches(self, reach: Reach) -> Iterator[tuple[Place, Match]]:
-        for place in reach.places:
-            for match in self._matcher.matches(place.module, place.site):
-                yield place, match
+    def _drawing(self, reach: Reach) -> Place | None:
+        """The first site of a layer that draws while it trains, and that the run calls."""
+        matches = (
+            (place, match) for place in reach.places for match in self._matcher.matches(place.module, place.site)
+        )
+        return next((place for place, match in matches if self._draws(reach, place, match)), None)
 
     def _draws(self, reach: Reach, place: Place, match: Match) -> bool:
         """Whether a site is of a layer that draws while it trains, and that the run calls."""
@@ -91,7 +93,7 @@ class EvaluationRules:
         return Finding(path, span, CODE, rule.name, found.severity, rule.message, rule.remedy, steps=(step,))
 
 
-def _loads(match: Match) -> bool:
+def _loads(match: Effect) -> bool:
     return "loads-weights" in match.entry.contexts and not match.name.endswith(_BY_LIBRARY)
 
 

@@ -145,7 +145,7 @@ def _determinism_off(
     steady: Steady,
 ) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
-    training = _with_context("trains", reach, matcher) or _with_context("readies", reach, matcher)
+    training = with_context("trains", reach, matcher) or with_context("readies", reach, matcher)
     if not training or not reach.trains:
         return
     place, match = next((found for found in training if not _is_imported(*found, reach)), training[0])
@@ -153,7 +153,7 @@ def _determinism_off(
     hardware, certain = _hardware(reach, matcher, backward)
     active = sorted(hardware & set(switch.targets))
     open_ = not certain and not active
-    finding = {found for found, _ in _with_context("finds-hardware", reach, matcher)}
+    finding = {found for found, _ in with_context("finds-hardware", reach, matcher)}
     usual_there = switch.assumed or switch.taken
     by_finding = open_ and not usual_there and bool(finding)
     if by_finding or (open_ and usual_there):
@@ -246,7 +246,7 @@ def _answered(
         training: where it trains.
     """
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
-    automatic = _with_context("automatic-mode", reach, matcher) and not _with_context("other-mode", reach, matcher)
+    automatic = with_context("automatic-mode", reach, matcher) and not with_context("other-mode", reach, matcher)
     for place in reach.places:
         matches = matcher.matches(place.module, place.site)
         names = {
@@ -314,7 +314,7 @@ def _communication(
     reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, elsewhere: Elsewhere, launched: Launched
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
-    started = _with_context(STARTS_COMMUNICATION, reach, matcher)
+    started = with_context(STARTS_COMMUNICATION, reach, matcher)
     if (
         not started
         or not reach.adds_up
@@ -358,10 +358,10 @@ def _by_nccl(
     reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Launched
 ) -> Iterator[Finding]:
     """DET605 under align: GPUs that sum over NCCL, which takes its algorithm by the machine unless it is told."""
-    started = _with_context(BY_NCCL, reach, matcher)
+    started = with_context(BY_NCCL, reach, matcher)
     if backward.settings.profile != "align" or not started or not _may_be_on(reach, "cuda", backward):
         return
-    if reach.stops or not _with_context("sums-by-nccl", reach, matcher):
+    if reach.stops or not with_context("sums-by-nccl", reach, matcher):
         return
     place, match = started[0]
     rule, site = catalog.rules["DET605"], place.module.sites[place.site]
@@ -439,7 +439,7 @@ def _severity(backward: Backward, rule: Rule, module: Module, own: str = "", idl
     ).severity
 
 
-def _with_context(context: str, reach: Reach, matcher: Matcher) -> Sequence[tuple[Place, Effect]]:
+def with_context(context: str, reach: Reach, matcher: Matcher) -> Sequence[tuple[Place, Effect]]:
     """The sites of a run that mean a context, by themselves or by what the run hands them."""
     if reach.by_context is None:
         reach.by_context = {}
@@ -486,12 +486,12 @@ def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[s
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
     """The accelerators that a run's script itself names, where it makes devices of such words alone, or that it communicates between:
     what the files behind it know of other hardware says nothing then. None where it leaves one open, or has something find its hardware."""
-    if _with_context("finds-hardware", reach, matcher):
+    if with_context("finds-hardware", reach, matcher):
         return set()
-    if _with_context(BY_NCCL, reach, matcher) and not _with_context(STARTS_COMMUNICATION, reach, matcher):
+    if with_context(BY_NCCL, reach, matcher) and not with_context(STARTS_COMMUNICATION, reach, matcher):
         return {"cuda"}
     script = reach.entry.module
-    made = [(place, effect) for place, effect in _with_context("device", reach, matcher) if place.module is script]
+    made = [(place, effect) for place, effect in with_context("device", reach, matcher) if place.module is script]
     words = [argument.value for _, effect in made if (argument := effect.argument("type"))]
     named = {target_of(one.value) if isinstance(one, Const) else "" for word in words for one in options(word)}
     if not named - {"cpu"} or "" in named:

@@ -91,6 +91,7 @@ class Sites(Handed):
         callees = self.flow.callees(target)
         if callees:
             visit.layered = self.resolver.kinds.layer(self.resolver.types.of(Result(target, -1))) is not None
+            visit.measured = self.flow.knowledge.sinks.is_measured(place.module, place.site)
             visit.choose = self.are_alternatives(target, callees)
             visit.calls = self.calls(target, callees, place)
         elif not isinstance(target, Partial):
@@ -152,14 +153,13 @@ class Sites(Handed):
             overwritten = visit.layered and self.is_overwritten(target, place)
             outer, self.empties = self.empties, overwritten and not visit.builds
             self.hollow += overwritten and visit.builds
-            measured = self.flow.knowledge.sinks.is_measured(place.module, place.site)
-            self.trying += measured
+            self.trying += visit.measured
             work = partial(self.call_all, callees, place, visit.choose)
-            if measured or (self.unread_parts and self.is_unread(place)):
+            if visit.measured or (self.unread_parts and self.is_unread(place)):
                 self.unread(work)
             else:
                 work()
-            self.trying -= measured
+            self.trying -= visit.measured
             self.hollow -= overwritten and visit.builds
             self.empties = outer
             self.command(target, place)

@@ -124,6 +124,8 @@ class Visit(msgspec.Struct, eq=False):
     builds: bool = False
     layered: bool = False
     """Whether it gives a layer."""
+    measured: bool = False
+    """Whether it gives a network that is only measured."""
     choose: bool = False
     """Whether one of the functions runs that it may call, and not all of them."""
     calls: tuple[Call, ...] = ()

@@ -7,7 +7,7 @@ from typing import Final
 from detlint.catalog import Catalog
 from detlint.facts.model import Facts, Member, Ref, decode_body
 
-KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
+_KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
 """The methods by which objects hand out their random states, and take them back."""
 
 
@@ -18,11 +18,9 @@ def drawn_in(facts: Facts, catalog: Catalog) -> tuple[tuple[str, ...], tuple[str
     names = {catalog.canonical(target.name) for target in targets if isinstance(target, Ref)}
     entries = (catalog.entries[number] for name in names for number in catalog.calls.get(name, ()))
     draws = {stream for entry in entries if not entry.rule for stream in entry.draws}
-    keeps = names & catalog.with_context("keeps-random-states") | {name for name in names if _word(name) in KEEPING}
-    if any(isinstance(target, Member) and target.attr in KEEPING for target in targets):
+    keeps = names & catalog.with_context("keeps-random-states") | {
+        name for name in names if name.rpartition(".")[2] in _KEEPING
+    }
+    if any(isinstance(target, Member) and target.attr in _KEEPING for target in targets):
         keeps.add("")
     return (*sorted(draws),), (*sorted(keeps),)
-
-
-def _word(name: str) -> str:
-    return name.rpartition(".")[2]
