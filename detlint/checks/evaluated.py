@@ -24,6 +24,8 @@ from detlint.program.reach import Effect, Place, Reach, follows_mode
 CODE: Final = "DET204"
 _STREAM: Final = "torch"
 _METHODS: Final = "torch.nn.Module."
+_FRAMEWORK: Final = "torch."
+"""What it makes holds networks of the program: `nn.DataParallel(net)`."""
 _SWITCHES: Final = "switches-mode"
 _BY_LIBRARY: Final = "from_pretrained"
 _HERE: Final = "this draws while the network trains, and networks train until they are told otherwise"
@@ -81,7 +83,7 @@ class EvaluationRules:
             return False
         named = (o[1] for _, o in function.each(op.ATTR) if function.strings[o[2]] in self._words)
         makers = (meaning.kind(function, value) or _maker(meaning, function, value) for value in named)
-        return any(not maker or "::" in maker for maker in makers)
+        return any(not maker or "::" in maker or maker.startswith(_FRAMEWORK) for maker in makers)
 
     def _finding(self, reach: Reach, loads: Place, drawing: Place) -> Finding:
         rule = self._matcher.catalog.rules[CODE]
