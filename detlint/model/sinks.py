@@ -364,8 +364,7 @@ class Sinks:
             unused = Unused(function, Worth(partial(self._role_of_object, meaning), ends=_says_shape))
             return unused.holds(at) and unused.ended
         if self._is_shuffled(meaning, function, at):
-            done = acts(function) and not reads_any_name(function.code)
-            return done and self._is_left(function, at, meaning, [])
+            return acts(function) and not reads_any_name(function.code) and self._is_left(function, at, meaning, [])
         own = self._name(meaning, function, at).startswith(f"{meaning.module.path}::") and _is_kept(
             function, at, meaning
         )
