@@ -156,8 +156,7 @@ class Sinks:
         return self._ask("shown", module, index, self._is_only_shown, False)
 
     def is_idle(self, module: Module, index: int) -> bool:
-        """Whether the top level does nothing with the object that a call makes, or no more than to show it; or with the data set that it,
-        or a function of the file, gives."""
+        """Whether the top level does nothing with the object, or the data set, that a call makes, or no more than to show it."""
         return self._ask("idle", module, index, self._is_idle, False)
 
     def lent(self, module: Module, index: int) -> frozenset[int] | None:
