@@ -485,15 +485,18 @@ def _listed(words: tuple[str, ...] | list[str]) -> str:
     return ", ".join(named[:-1]) + " and " + named[-1] if len(named) > 1 else named[0]
 
 
-def seeded_later(module: Module, index: int, kept: str) -> bool:
+def seeded_later(module: Module, index: int, kept: str, setters: Container[str]) -> bool:
     """Whether a generator object made at a site gets its seed or state by a call of its own, in the same file.
 
     Args:
         kept: the attribute that keeps it; "" for none.
+        setters: methods that do so in some library, besides `STATE_SETTERS`.
     """
     for site in module.sites:
         target = site.target
-        if site.kind != "call" or not isinstance(target, Member) or target.attr not in STATE_SETTERS:
+        if site.kind != "call" or not isinstance(target, Member):
+            continue
+        if target.attr not in STATE_SETTERS and target.attr not in setters:
             continue
         owner = target.base
         if isinstance(owner, Result) and owner.site == index:

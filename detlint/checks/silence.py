@@ -177,7 +177,7 @@ class Silence:
         if by_order and not self.order_of(module, index):
             return "the order of what it gives never matters, or is put right"
         if code == "DET103" and (
-            seeds.seeded_later(module, index, sinks.kept_as(module, index))
+            seeds.seeded_later(module, index, sinks.kept_as(module, index), self._reseeding)
             or (passed and all(index in p.seeded for p in passed))
         ):
             return "the generator gets a seed, here or later"
