@@ -157,7 +157,7 @@ class EvaluationRules:
         given = match.arguments.get(TRAINING)
         by_default = not match.builds and given is not None and given.given is False
         point = call_of(self._matcher.resolver, place.module, place.module.sites[place.site])
-        if point is None or not (by_default or (match.builds and _is_called(*point))):
+        if point is None or not (by_default or (match.builds and _is_called(*point))) or _only_trains(*point):
             return ""
         return self._owner(reach, place)
 
@@ -173,6 +173,29 @@ class EvaluationRules:
 
 def _loads(match: Effect) -> bool:
     return "loads-weights" in match.entry.contexts and not match.name.endswith(_BY_LIBRARY)
+
+
+def _only_trains(function: Function, at: int) -> bool:
+    """Whether an op is only come to while the layer around it trains; of a method, where its class calls it."""
+    around = function.parent
+    methods = function.code.children.get(around.number, ()) if around is not None and around.is_class else ()
+    calls = [
+        (method, call)
+        for method in map(function.code.function, methods)
+        for call, _ in method.each(op.CALL)
+        if method.own(method.ops[call][1]) == function.name
+    ]
+    return _asks(function, at) or (bool(calls) and all(_asks(*call) for call in calls))
+
+
+def _asks(function: Function, at: int) -> bool:
+    """Whether a function only comes to an op while the layer trains, by its own tests."""
+    return any(holds and _is_mode(function, test) for test, holds in function.held(at))
+
+
+def _is_mode(function: Function, test: int) -> bool:
+    """Whether a test asks whether the layer trains: `self.training`, or a parameter of that name."""
+    return function.own(test) == TRAINING or (function.parameter(test) >= 0 and function.dotted(test) == TRAINING)
 
 
 def _is_called(function: Function, made: int) -> bool:
