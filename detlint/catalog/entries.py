@@ -566,6 +566,14 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Types whose methods are atomic."""
     bits: tuple[str, ...] = ()
     """What gives the bits of a floating-point number as a whole one."""
+    byte_copies: tuple[str, ...] = ()
+    """What copies bytes: to an address, from another one."""
+    additions: tuple[str, ...] = ()
+    """Functions that add two numbers."""
+    items: tuple[str, ...] = ()
+    """What gives the number of a thread among those of all blocks, along an axis that is told."""
+    block_items: tuple[str, ...] = ()
+    """The same among those of its block."""
     modes: tuple[str, ...] = ()
     """Functions that have later copies of a type add."""
     whole: tuple[str, ...] = ()
