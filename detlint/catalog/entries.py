@@ -24,7 +24,7 @@ CODE = re.compile(r"DET\d{3}")
 STREAMS = frozenset({
     "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
     "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "gym-space", "faker", "polars", "dask",
-    "monai", "dali", "dgl", "open3d", "mxnet",
+    "monai", "dali", "dgl", "open3d",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
 HARDWARE = "hardware"
