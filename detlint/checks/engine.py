@@ -175,6 +175,7 @@ class Engine:
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
+            reach.untold = self.verdicts.silence.untold.never_tells(reach)
             reach.spared |= switched_again(reach, self.matcher)
             reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
         return found, idle
