@@ -544,6 +544,10 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """The same of threads in all blocks."""
     counts: tuple[str, ...] = ()
     """How many of them there are."""
+    ceilings: tuple[str, ...] = ()
+    """How many blocks something is cut into: that, and the size of a block."""
+    powers: tuple[str, ...] = ()
+    """What rounds a size up."""
     permutes: tuple[str, ...] = ()
     """What gives each thread another number, by its own: the last argument."""
     lanes: tuple[str, ...] = ()
