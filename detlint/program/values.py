@@ -180,7 +180,7 @@ class Values:
         self.names = set[str]()
         """The names under which the registries keep something that the run has come by."""
         self.assigned: dict[str, Origin] = {}
-        """Options of the command line that its launch gives, or that the run has set anew, and attributes of other objects that it has, by name."""
+        """Options of the command line that its launch gives, or that the run has set anew, as other attributes, by name."""
 
     def note(self, kind: str, of: object, answer: _T) -> _T:
         """Note what is asked; the answer."""
