@@ -16,5 +16,5 @@ def is_cpp(path: str | os.PathLike[str]) -> bool:
 
 
 def may_add(data: bytes) -> bool:
-    """Whether a source may add atomically, or has a comment for detlint."""
-    return b"detlint" in data or cpp.may_add(data)
+    """Whether a source may add atomically, has a kernel, which may lose what it adds, or a comment for detlint."""
+    return b"detlint" in data or b"__global__" in data or cpp.may_add(data)
