@@ -19,7 +19,7 @@ import pytest
 from conftest import REPOSITORY, Told, once, told
 
 FIXTURES = REPOSITORY / "fixtures"
-SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".cu", ".cpp")
+SUFFIXES = (".py", ".ipynb", ".yaml", ".yml", ".cu", ".cpp", ".c", ".cl")
 RULES = sorted(path for path in (FIXTURES / "rules").glob("*/*") if path.suffix in SUFFIXES)
 TRAPS = sorted(path for path in (FIXTURES / "traps").glob("*") if path.suffix in SUFFIXES)
 EXPECT = re.compile(r"(?:#|//)\s*expect:\s*(?P<list>DET\d{3}.*)")

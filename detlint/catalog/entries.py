@@ -544,6 +544,10 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """The same of threads in all blocks."""
     counts: tuple[str, ...] = ()
     """How many of them there are."""
+    ceilings: tuple[str, ...] = ()
+    """How many blocks something is cut into: that, and the size of a block."""
+    powers: tuple[str, ...] = ()
+    """What rounds a size up."""
     permutes: tuple[str, ...] = ()
     """What gives each thread another number, by its own: the last argument."""
     lanes: tuple[str, ...] = ()
@@ -566,6 +570,14 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Types whose methods are atomic."""
     bits: tuple[str, ...] = ()
     """What gives the bits of a floating-point number as a whole one."""
+    byte_copies: tuple[str, ...] = ()
+    """What copies bytes: to an address, from another one."""
+    additions: tuple[str, ...] = ()
+    """Functions that add two numbers."""
+    items: tuple[str, ...] = ()
+    """What gives the number of a thread among those of all blocks, along an axis that is told."""
+    block_items: tuple[str, ...] = ()
+    """The same among those of its block."""
     modes: tuple[str, ...] = ()
     """Functions that have later copies of a type add."""
     whole: tuple[str, ...] = ()

@@ -484,6 +484,11 @@ class Catalog:
         return frozenset(last for owner, _, last in found if owner.endswith("Dataset"))
 
     @cached_property
+    def describing(self) -> frozenset[str]:
+        """What data sets have that says nothing of the order in which they are taken, by its last component."""
+        return self.words_with("describes-data")
+
+    @cached_property
     def drawing_below(self) -> frozenset[str]:
         """What draws whole numbers from its first bound on, but not its second."""
         return self.with_context("draws-below")

@@ -22,7 +22,7 @@ from detlint.model.kernel_ways import Ways
 from detlint.model.kernels import Adding, Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.source_texts import KERNEL, Text, atomics_of, kernels_of, written
+from detlint.model.source_texts import Text, Texts, Whole, atomics_of, is_source, kernels_of, may_be_there
 from detlint.model.sources import Atomic, assembled
 from detlint.model.uses import Users
 
@@ -57,6 +57,7 @@ class KernelRules:
     def __init__(self, matcher: Matcher, users: Users) -> None:
         self._matcher, self._users = matcher, users
         self.kernels = Kernels(users)
+        self._texts = Texts(self.kernels)
         self._ways = Ways(self.kernels)
         self._additions = Additions(self.kernels, self._ways)
         self._rule = matcher.catalog.rules[CODE]
@@ -87,7 +88,7 @@ class KernelRules:
     def is_sure(self, module: Module, index: int, match: Match) -> bool:
         """Whether what adds atomically surely adds floating-point numbers."""
         if match.entry.compiles:
-            return any(atomic.numbers == FLOATS for _, atomic in self._compiled(module, index, match))
+            return any(atomic.numbers == FLOATS for *_, atomic in self._compiled(module, index, match))
         found = self._at(module, index) if match.entry.adds else None
         if found is None:
             return not match.entry.adds
@@ -110,35 +111,44 @@ class KernelRules:
             finding = structs.replace(finding, message=message, remedy=remedy)
         return structs.replace(finding, steps=(*self._launches(meaning, function),))
 
-    def _in_text(self, finding: Finding, text: Text, atomic: Atomic) -> Finding:
-        """A finding at the line of a text that adds."""
-        line, said = text.line(atomic), f"`{atomic.name}` in `{atomic.place.function.name}`"
+    def _in_text(self, finding: Finding, text: Text, number: int, atomic: Atomic) -> Finding:
+        """A finding at the line of a text that adds.
+
+        Args:
+            number: the line of the text.
+        """
+        line, said = text.line(number), f"`{atomic.name}` in `{atomic.place.function.name}`"
         there = Span(*text.place.function.span(text.place.at))
-        begin, span = line if line >= 0 else there.line, finding.span
-        if atomic.line > 1 and line >= 0:
+        begin, span, path = line if line >= 0 else there.line, finding.span, text.path or finding.path
+        if number > 1 and line >= 0 and path == finding.path:
             span = Span(line, atomic.place.function.span(atomic.place.at)[1], there.end_line, there.end_column)
-        step = Step(finding.path, Span(begin, 0, begin, 0), f"{said}, in line {atomic.line} of this text")
+        step = Step(path, Span(begin, 0, begin, 0), f"{said}, in line {number} of this text")
         return structs.replace(finding, span=span, steps=(step,))
 
-    def _compiled(self, module: Module, index: int, match: Match) -> list[tuple[Text, Atomic]]:
-        """What adds atomically in the texts that a call is handed which are no whole sources: those are told where they stand."""
-        entry = match.entry
-        texts = dict.fromkeys(self._texts(module, index, match, entry.compiles))
-        declared = [text.text for text in self._texts(module, index, match, entry.declares)]
-        parts = [text for text in texts if KERNEL not in text.text]
-        return [(text, atomic) for text in parts for atomic in atomics_of(self.kernels.terms, text.text, declared)]
+    def _compiled(self, module: Module, index: int, match: Match) -> list[tuple[Text, int, Atomic]]:
+        """What adds atomically in the texts that a call is handed, with the lines of these, but for parts that are sources by themselves:
+        those are told where they stand."""
+        entry, found = match.entry, list[tuple[Text, int, Atomic]]()
+        declared = [whole.text for whole in self._handed(module, index, match, entry.declares)]
+        for whole in self._handed(module, index, match, entry.compiles):
+            if not all(is_source(part.text.text) for part in whole.parts):
+                for atomic in atomics_of(self.kernels.terms, whole.text, declared):
+                    place = whole.part(atomic)
+                    found += [(*place, atomic)] if place is not None and not is_source(place[0].text) else []
+        return sorted(found, key=lambda each: each[2].numbers != FLOATS)
 
     def _assembled(self, module: Module, index: int, match: Match) -> Numbers:
         """What numbers the instructions add that a call is handed as a text."""
-        found = (assembled(text.text) for text in self._texts(module, index, match, match.entry.assembles))
+        found = (assembled(whole.text) for whole in self._handed(module, index, match, match.entry.assembles))
         return joined(numbers for numbers in found if numbers is not None)
 
-    def _texts(self, module: Module, index: int, match: Match, carry: tuple[str, ...]) -> Iterator[Text]:
+    def _handed(self, module: Module, index: int, match: Match, carry: tuple[str, ...]) -> Iterator[Whole]:
         """The texts that a call is handed as some parameters."""
         found = self._at(module, index)
         values = [self.kernels.argument(*found[1:], match.name, word) for word in carry] if found is not None else []
         for value in values:
-            yield from written(found[1], value) if found is not None and value >= 0 else ()
+            if found is not None and value >= 0:
+                yield self._texts.of(*found[:2], value)
 
     def _launches(self, meaning: Meaning, function: Function) -> Iterator[Step]:
         for launch in self.kernels.launches(meaning, function)[:MOST_STEPS]:
@@ -149,7 +159,7 @@ class KernelRules:
         """What is told of kernels besides: that timing chooses how their sums are grouped, that their rounds race."""
         meaning = self._users.meanings.of(module)
         on_device = not _DEVICES.isdisjoint(self._matcher.active(module))
-        if meaning is not None and on_device and any(KERNEL in text for text in meaning.code.texts):
+        if meaning is not None and on_device and may_be_there(meaning.code.texts):
             yield from self._in_texts(module, meaning)
         if meaning is None or not self._says_kernels(meaning):
             return
@@ -170,13 +180,11 @@ class KernelRules:
             told = set[int]()
             for atomic in atomics_of(self.kernels.terms, text.text):
                 own: Own = "error" if atomic.numbers == FLOATS else "warning"
-                said = (
-                    self._rule.message.replace("{api}", atomic.name).replace("programs", "threads"),
-                    self._rule.remedy,
-                )
-                if atomic.place.function.number and text.line(atomic) not in told:
-                    yield self._in_text(self._finding(module, text.place, own, said, ()), text, atomic)
-                told.add(text.line(atomic))
+                message = self._rule.message.replace("{api}", atomic.name).replace("programs", "threads")
+                if atomic.place.function.number and text.line(atomic.line) not in told:
+                    found = self._finding(module, text.place, own, (message, self._rule.remedy), ())
+                    yield self._in_text(found, text, atomic.line, atomic)
+                told.add(text.line(atomic.line))
 
     def _by_methods(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
         """What a kernel adds by methods of what it is given: `descriptor.atomic_add([row, column], part)`."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from detlint.catalog import Target
+from detlint.catalog import SHUFFLED, Target
 from detlint.checks.constants import Constants
 from detlint.checks.leftover import Leftover
 from detlint.checks.match import OPERATORS, Match, Matcher
@@ -72,7 +72,7 @@ class Milder:
         self._settled_unnamed = unnamed.where(settled_calls.keep_from_there)
         self._untrained = untrained
         self._raising = raising
-        self._unused = silence.unused
+        self._unused, self._silence = silence.unused, silence
         self._leftover = leftover
         self._own_calls = own_calls
         self._settled_calls = settled_calls
@@ -142,6 +142,8 @@ class Milder:
 
     def _by_uses(self, module: Module, index: int, match: Match, through: list[Outcome]) -> str:
         """Nothing of the program calls or uses what it stands in, or not so that it counts."""
+        if match.entry.rule == SHUFFLED and self._silence.is_idle(module, index):
+            return "nothing goes through what it gives: no more of the script, or no cell of the notebook, but who keeps that open may"
         if reason := self._own_calls.rule_out(module, index, match):
             return f"as the program itself calls it, {reason}; others decide by how they do"
         if reason := self._settled_calls.rule_out(module, index, match):

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from detlint.catalog import HARDWARE, OPEN_SEED, SHUFFLED, TRANSFORM, UNORDERED, Entry
+from detlint.catalog import HARDWARE, OPEN_SEED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import seeds
 from detlint.checks.documented import Documented
 from detlint.checks.finding import Step
@@ -97,6 +97,10 @@ class Silence:
             or self._on_host(module, index, match)
         )
 
+    def is_idle(self, module: Module, index: int) -> bool:
+        """Whether nothing is done with the object, or the data set, that a script makes, but to show it."""
+        return not self._users.is_imported(module) and self._matcher.sinks.is_idle(module, index)
+
     def _is_seeded_part(self, module: Module, index: int) -> bool:
         """Whether an object is only handed to what gives it a seed: `AdaBoostRegressor(tree, random_state=7)`."""
         using = [
@@ -150,8 +154,7 @@ class Silence:
             return "what it gives is the same whatever it draws"
         if code.startswith((STREAMS, TRANSFORM)) and sinks.is_only_shown(module, index):
             return "what it gives is only shown"
-        objects = code in (OPEN_SEED, SHUFFLED) and not self._users.is_imported(module)
-        if objects and sinks.is_idle(module, index):
+        if code == OPEN_SEED and self.is_idle(module, index):
             return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
         if code.startswith(STREAMS) and self._loaded.overwritten(module, index, runs_load):

@@ -37,14 +37,19 @@ if TYPE_CHECKING:  # a run that meets no such file doesn't load it
 
 MACRO: Final = "#define"
 """The decorator of what a macro stands for."""
-_LITERALS: Final = frozenset({"number_literal", "string_literal", "raw_string_literal"})
-_TYPES: Final = frozenset({"primitive_type", "sized_type_specifier"})
+_VALUES: Final = frozenset({"number_literal", "string_literal", "raw_string_literal", "identifier", "qualified_identifier"})
+_TYPES: Final = frozenset({"primitive_type", "sized_type_specifier", "template_type", "qualified_identifier"})
 WORDS: Final = (
     b"tomicAdd",
     b"tomicInc",
     b"tomicDec",
     b"tomicSub",
     b"tomicCAS",
+    b"tomicExch",
+    b"tomic_xchg",
+    b"tom_xchg",
+    b"tomic_cmpxchg",
+    b"tom_cmpxchg",
     b"fetch_add",
     b"compare_exchange",
     b"atomic_fadd",
@@ -204,10 +209,10 @@ class _Lowering(Expressions):
             self.f.put((op.IMPORT, self.file.string(text_of(path).strip('"<>')), 0, 0), place_of(node))
 
     def constant(self, node: Node) -> None:
-        """`#define N 4`, `#define REAL float`"""
+        """`#define N 4`, `#define REAL float`, `#define ADD atomicAdd`"""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         text = text_of(value).strip() if value is not None else ""
-        for begin, kinds in (("auto x = ", _LITERALS), ("using x = ", _TYPES)) if text and name is not None else ():
+        for begin, kinds in (("auto x = ", _VALUES), ("using x = ", _TYPES)) if text and name is not None else ():
             parsed = _parsed(f"{begin}{text};")
             found = (
                 parsed.descendant_for_byte_range(len(begin), len(begin) + len(text)) if not parsed.has_error else None

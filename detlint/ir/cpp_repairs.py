@@ -1,5 +1,5 @@
-"""What the grammar can't take apart in a source in C++, put so that it can: macros that are statements without a semicolon, and pragmas
-where one statement has to follow, `for (...)` above `#pragma unroll`.
+"""What the grammar can't take apart in a source in C++, put so that it can: macros that are statements without a semicolon, pragmas
+where one statement has to follow, `for (...)` above `#pragma unroll`, and words before types, `__kernel void`.
 
 The parser goes on behind what it doesn't understand, but after a few of those it gives up on the functions behind them. So each round ends
 the macros that stand alone on their lines where something is wrong, and parses again. No line moves, and no column of what begins one.
@@ -8,6 +8,7 @@ the macros that stand alone on their lines where something is wrong, and parses 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from detlint.ir import cpp_pragmas
@@ -34,7 +35,8 @@ def repaired(text: bytes, parse: Callable[[bytes], Tree], matters: Callable[[byt
         tree = parse(text)
     for _ in range(_ROUNDS):
         root = tree.root_node
-        changed = _ended(_without_pragmas(text, root), {**_alone(text, [*_parts(root)]), **_types(root)}, matters)
+        plain = _without_attributes(_without_pragmas(text, root), root)
+        changed = _ended(plain, {**_alone(text, [*_parts(root)]), **_types(root)}, matters)
         if changed == text:
             break
         text, tree = changed, parse(changed)
@@ -127,3 +129,33 @@ def _without_pragmas(text: bytes, root: Node) -> bytes:
             begin, end = part.start_byte, part.end_byte
             text = text[:begin] + _blank(text[begin:end]) + text[end:]
     return text
+
+
+def _without_attributes(text: bytes, root: Node) -> bytes:
+    """A text with blanks for words before types that the grammar takes for the types, `__kernel void`, `__global float* x`: macros,
+    qualifiers of OpenCL."""
+    waiting = [root] if root.has_error else []
+    while waiting:
+        node = waiting.pop()
+        waiting += [child for child in node.named_children if child.has_error]
+        for word in _before_types(node):
+            text = text[: word.start_byte] + b" " * (word.end_byte - word.start_byte) + text[word.end_byte :]
+    return text
+
+
+def _before_types(node: Node) -> Iterator[Node]:
+    """The words of what declares something behind which another one stands, which is its type."""
+    kinds = [child for child in node.children if child.type not in ("type_qualifier", "storage_class_specifier")]
+    for kind, then in pairwise(kinds):
+        misplaced = then if then.type == "ERROR" else then.children[1] if _is_array_of_type(then) else None
+        if misplaced is None or [child.type for child in misplaced.children] != ["identifier"]:
+            continue
+        if kind.type == "type_identifier":
+            yield kind
+        elif kind.type == "sized_type_specifier":
+            yield from (child for child in kind.children if child.type == "type_identifier")
+
+
+def _is_array_of_type(node: Node) -> bool:
+    """Whether an array looks to be called what its type is: `__local float part[4]`."""
+    return node.type == "array_declarator" and len(node.children) > 1 and node.children[1].type == "ERROR"

@@ -258,26 +258,29 @@ class Function(Body):
             yield at
             at = self.flow.blocks[at]
 
+    def held(self, at: int) -> Iterator[tuple[int, bool]]:
+        """What surely is true, or isn't, where an op is come to: tests that were passed on the way, or the parts that they are made of."""
+        waiting = [(guard.test, guard.holds) for guard in self.guards(at)]
+        for test, holds in waiting:
+            operation = self.ops[test]
+            if operation[0] == op.UNARY and self.strings[operation[1]] == "not":
+                waiting.append((operation[2], not holds))
+            elif operation[0] == op.CHOICE and self.strings[operation[1]] == ("and" if holds else "or"):
+                waiting += [(part, holds) for part in operation[2:]]
+            else:
+                yield test, holds
+
     def is_main(self, at: int) -> bool:
         """Whether an op of the top level is only run where the file is started: `if __name__ == "__main__":`."""
-        return any(self._asks_main(guard) for guard in self.guards(at))
+        return any(self._asks_main(test, holds) for test, holds in self.held(at))
 
-    def _asks_main(self, guard: Guard) -> bool:
-        """Whether a test that was passed is, or holds only with, that for the file that is started."""
-        strings, waiting = self.strings, [(guard.test, guard.holds)]
-        while waiting:
-            test, holds = waiting.pop()
-            operation = self.ops[test]
-            if operation[0] == op.UNARY and strings[operation[1]] == "not":
-                waiting.append((operation[2], not holds))
-            elif operation[0] == op.CHOICE and strings[operation[1]] == ("and" if holds else "or"):
-                waiting += [(part, holds) for part in operation[2:]]
-            elif operation[0] == op.COMPARE and strings[operation[2]] == ("==" if holds else "!="):
-                sides = operation[1], operation[3]
-                names = {self.dotted(side) for side in sides}
-                if names == {"__name__", ""} and "__main__" in map(self.constant, sides):
-                    return True
-        return False
+    def _asks_main(self, test: int, holds: bool) -> bool:
+        """Whether a test that comes out so is that for the file that is started."""
+        operation = self.ops[test]
+        if operation[0] != op.COMPARE or self.strings[operation[2]] != ("==" if holds else "!="):
+            return False
+        sides = operation[1], operation[3]
+        return {self.dotted(side) for side in sides} == {"__name__", ""} and "__main__" in map(self.constant, sides)
 
     def is_hint(self, at: int) -> bool:
         """Whether an op only says of which class something is: in an annotation, but for one of a field, or what `isinstance`, or a

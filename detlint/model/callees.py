@@ -41,6 +41,10 @@ class Callees:
 
     def callees(self, target: Value | None) -> list[Callee]:
         """The functions of the program that calling a value runs, with the class of their `self`."""
+        if isinstance(target, Result) and isinstance(target.of, Either):  # an object of one of several classes
+            target = Either(
+                tuple(Result(option, target.site) if option is not None else None for option in target.of.options)
+            )
         if isinstance(target, Either):
             return [found for option in target.options for found in self.callees(option)][:MOST_DEFINITIONS]
         if isinstance(target, Partial):

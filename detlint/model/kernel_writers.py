@@ -167,6 +167,10 @@ class Writers:
         if terms.has("programs", name) and self._is_for_values(function, value):
             number = function.constant(function.meant(function.call(value).argument(0, "axis")))
             return frozenset({f"program {'xyz'[number] if number in (0, 1, 2) else number}"})
+        if (items := terms.has("items", name)) or terms.has("block_items", name):
+            number = function.constant(function.meant(function.call(value).argument(0, "axis")))
+            axis = "xyz"[number] if number in (0, 1, 2) else "x"
+            return frozenset({f"thread {axis}", *([f"program {axis}"] if items else [])})
         if terms.has("grids", name):
             return frozenset({"program x", "thread x"} if self._threads else {"program x"})
         counts = terms.has("lanes", name) and self._is_for_values(function, value)

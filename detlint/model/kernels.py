@@ -15,11 +15,11 @@ from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.places import Place
 from detlint.model.kernel_digits import Axes
+from detlint.model.kernel_grids import Grids
 from detlint.model.kernel_numbers import OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
 
-_AXES: Final = "xyz"
 _OUT: Final = ("out_shape", "out_type")
 """By what the results are told of what is launched by being handed over."""
 DEEPEST: Final = 4
@@ -85,6 +85,7 @@ class Kernels:
     def __init__(self, users: Users) -> None:
         self._users = users
         self.terms = Terms(users.resolver.catalog.kernel_languages)
+        self._grids = Grids(self.terms)
         self._launches: dict[tuple[str, str], list[Launch]] = {}
         self._methods: dict[str, tuple[Meaning, Function] | None] = {}
         self._pending: set[tuple[str, str, int]] = set()
@@ -281,21 +282,7 @@ class Kernels:
 
     def grid(self, launch: Launch) -> Axes | None:
         """The axes along which more than one program is launched; None where that isn't known."""
-        function, at = launch.function, launch.function.meant(launch.grid)
-        operation = function.ops[at]
-        if operation[0] == op.FUNCTION:
-            function = function.code.function(operation[1])
-            returned = [part[1] for _, part in function.each(op.RETURN)]
-            at = function.meant(returned[0]) if len(returned) == 1 else -1
-            operation = function.ops[at] if at >= 0 else (op.END,)
-        if operation[0] not in (op.TUPLE, op.LIST) or len(operation) > len(_AXES) + 1:
-            return None
-        several = (
-            axis
-            for axis, size in zip(_AXES, operation[1:], strict=False)
-            if function.constant(function.meant(size)) != 1
-        )
-        return frozenset(f"program {axis}" for axis in several)
+        return self._grids.several(launch)
 
     # -- what is given ----------------------------------------------------------------------------------------------
 

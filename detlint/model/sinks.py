@@ -23,7 +23,7 @@ from detlint.model.module import Module
 from detlint.model.places import call_at
 from detlint.model.resolve import Resolver
 from detlint.model.trials import SHAPES
-from detlint.model.unused import Role, Unused, Worth, reads_any_name
+from detlint.model.unused import Role, Unused, Worth, acts, reads_any_name
 
 KEEP: Final = frozenset({op.STORE, op.SET_ATTR, op.SET_ITEM})
 _PASS_ON: Final = frozenset({op.AWAIT, op.CHOICE, op.DICT, op.LIST, op.PART, op.STAR, op.TUPLE})
@@ -156,8 +156,7 @@ class Sinks:
         return self._ask("shown", module, index, self._is_only_shown, False)
 
     def is_idle(self, module: Module, index: int) -> bool:
-        """Whether the top level does nothing with the object that a call makes, or no more than to show it; or with the data set that a
-        function of the file gives."""
+        """Whether the top level does nothing with the object, or the data set, that a call makes, or no more than to show it."""
         return self._ask("idle", module, index, self._is_idle, False)
 
     def lent(self, module: Module, index: int) -> frozenset[int] | None:
@@ -363,6 +362,8 @@ class Sinks:
         if function.called(at) in self._catalog.used_later:
             unused = Unused(function, Worth(partial(self._role_of_object, meaning), ends=_says_shape))
             return unused.holds(at) and unused.ended
+        if self._is_shuffled(meaning, function, at):
+            return acts(function) and not reads_any_name(function.code) and self._is_left(function, at, meaning, [])
         own = self._name(meaning, function, at).startswith(f"{meaning.module.path}::") and _is_kept(
             function, at, meaning
         )
@@ -405,7 +406,11 @@ class Sinks:
                 return "passes"
             return ""
 
-        worth = Worth(role, lambda method: method in self._catalog.data_methods, _says_shape, parts=False)
+        def ends(function: Function, attribute: int) -> bool:
+            word = function.code.strings[function.ops[attribute][2]]
+            return word in SHAPES or word in self._catalog.describing
+
+        worth = Worth(role, lambda method: method in self._catalog.data_methods, ends, parts=False)
         unused = Unused(function, worth)
         left = unused.holds(at, returned=places is not None)
         if places is not None:

@@ -5,7 +5,7 @@ What it may assume: such a function is told by its name and how much it is hande
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -138,7 +138,8 @@ class Adders:
         """What an addition does that only adds what the function is handed, where that is told to."""
         told = [*_parameters(function, place[0])] if self._is_told(function, place) else []
         array = next(iter(_parameters(function, _array(function, place[0]))), -1) if told else -1
-        values = [n for value in added for n in _parameters(function, value) if n not in told]
+        made = (self._source.swaps.made_of(function, value) for value in added)
+        values = [n for value in made for n in _given(function, value) if n not in told]
         plain = numbers == FLOATS or all(self._is_plain(function, value) for value in added)
         if array < 0 or not values or not plain or any(self._is_own(function, value) for value in added):
             return None
@@ -152,8 +153,8 @@ class Adders:
         name, given = source.called(function, at), function.call(at).positional
         if name == "asm":
             return (given[1:2], given[2:], FLOATS) if source.assembles(function, at) == FLOATS else ((), (), OPEN)
-        if self._terms.has("swaps", name) and len(given) > 2 and source.adds_floats(function, given[2]):
-            return given[:1], given[2:3], FLOATS
+        if function.called_on(at) < 0 and (swap := source.swaps.at(function, at, name)) is not None:
+            return [swap.place], [swap.added], swap.numbers
         if self._terms.has("atomics", name) and len(given) > 1:
             return given[:1], given[1:2], OPEN
         on = function.called_on(at)
@@ -179,19 +180,18 @@ class Adders:
             return not any(
                 function.constant(function.ops[n][2]) is UNKNOWN and not _is_cast(function, n) for n in tables
             )
-        at = function.meant(place[0])
-        operation = function.ops[at]
+        operation = function.ops[_uncast(function, place[0])]
         if operation[0] == op.UNARY:
-            operation = function.ops[function.meant(operation[2])]
+            operation = function.ops[_uncast(function, operation[2])]
         sides = operation[1:3] if operation[0] == op.ITEM else operation[2:4] if operation[0] == op.BINARY else ()
         return bool(sides) and all(self._is_plain(function, side) for side in sides)
 
     def _is_plain(self, function: Function, value: int) -> bool:
         """Whether a value is a parameter, or one that is cast, or a part of one."""
-        made = [*function.made_of(value)]
+        made = [*self._source.swaps.made_of(function, value)]
         parts = [n for n in made if function.ops[n][0] not in _HANDED_ON]
         return (
-            len({*_parameters(function, value)}) == 1
+            len({*_given(function, made)}) == 1
             and not parts
             and all(_is_cast(function, n) for n in made if function.ops[n][0] == op.ITEM)
         )
@@ -203,6 +203,20 @@ class Adders:
         return any(self._terms.has("programs", name) or self._terms.has("threads", name) for name in named)
 
 
+def _uncast(function: Function, address: int) -> int:
+    """An address but for its type, and how far it is from where it is aligned: `x + i` of `(half2*)((half*)(x + i) - 1)`."""
+    while True:
+        address = function.meant(address)
+        operation = function.ops[address]
+        given = function.call(address).positional if operation[0] == op.CALL else ()
+        if len(given) == 1 and function.called_on(address) < 0:
+            address = given[0]
+        elif operation[0] == op.BINARY and function.constant(operation[3]) is not UNKNOWN:
+            address = operation[2]
+        else:
+            return address
+
+
 def _is_cast(function: Function, item: int) -> bool:
     """Whether an item is no entry but a type that is told: `static_cast<int*>(x)`."""
     return any(function.ops[use.op][0] == op.CALL and use.place == 1 for use in function.users[item])
@@ -210,7 +224,12 @@ def _is_cast(function: Function, item: int) -> bool:
 
 def _parameters(function: Function, value: int) -> Iterator[int]:
     """The parameters of which a value is made."""
-    for at in sorted(function.made_of(value)):
+    return _given(function, function.made_of(value))
+
+
+def _given(function: Function, values: Iterable[int]) -> Iterator[int]:
+    """The parameters among values."""
+    for at in sorted(values):
         given = function.given(at)
         if given is not None and given[0] is function:
             yield given[1]

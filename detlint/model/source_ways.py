@@ -130,7 +130,8 @@ class SourceWays:
         if operation[0] == op.ATTR:
             return self._terms.has("programs", self._source.values.named(function, operation[1]))
         if operation[0] == op.CALL:
-            return self._terms.has("grids", self._source.called(function, at))
+            called = self._source.called(function, at)
+            return self._terms.has("grids", called) or self._terms.has("items", called)
         given = function.given(at)
         if given is None or given[0] is not function or depth > DEEPEST:
             return False

@@ -21,6 +21,7 @@ from detlint.model.kernel_locks import sums_behind, taken, varies
 from detlint.model.kernel_numbers import FLOATS, OPEN, WHOLE, Numbers, Terms, Values, joined
 from detlint.model.kernel_writers import Writers
 from detlint.model.source_adders import Adder, Adders, is_macro
+from detlint.model.source_swaps import Swaps
 from detlint.model.source_ways import SourceWays
 from detlint.sources.cpp_text import is_cpp
 
@@ -86,6 +87,7 @@ class Source:
         self._modes = Modes(terms, [*code.functions()])
         self.values = _Values(self)
         self.ways = SourceWays(self)
+        self.swaps = Swaps(self)
         self.adders = Adders(self)
 
     def atomics(self) -> Iterator[Atomic]:
@@ -121,15 +123,26 @@ class Source:
         if operation[0] == op.ATTR:
             return function.strings[operation[2]]
         name = function.text(operation[1]) if operation[0] == op.LOAD else ""
-        return next((word for word in self._meant.get(name, ()) if self.terms.has("atomics", word)), name)
+        words = self._meant(name)
+        return next((word for word in words if self.terms.has("atomics", word)), words[-1])
+
+    def _meant(self, name: str) -> list[str]:
+        """A name and those that it is at the top level of this source and what that includes, as the parameters of macros that make
+        kernels are, and macros that only name something else."""
+        found = [name]
+        for word in found if name else ():  # grows meanwhile
+            found += (other for source in self.included for other in source.renamed.get(word, ()) if other not in found)
+        return found
 
     @cached_property
-    def _meant(self) -> dict[str, list[str]]:
-        """The names that are others at the top level, as the parameters of macros that make kernels are -> those."""
+    def renamed(self) -> dict[str, list[str]]:
+        """The names that are others at the top level -> those."""
         top, found = self.code.module, dict[str, list[str]]()
         for _, (_, slot, value) in top.each(op.STORE):
-            if top.ops[value][0] == op.LOAD:
-                found.setdefault(top.text(slot), []).append(top.text(top.ops[value][1]))
+            named = top.ops[value][0] in (op.ATTR, op.LOAD)
+            word = top.dotted(value).rpartition(".")[2] if named else ""
+            if word:
+                found.setdefault(top.text(slot), []).append(word)
         return found
 
     def _atomic(self, function: Function, at: int, name: str) -> Numbers | None:
@@ -139,10 +152,9 @@ class Source:
             return self.assembles(function, at)
         if self.terms.has("modes", name):
             return self._chosen(function, at)
-        if self.terms.has("swaps", name) and len(given) > 2 and not self.terms.has("atomics", function.name):
-            return FLOATS if self.adds_floats(function, given[2]) else None
-        if self.terms.has("swapping_methods", name) and len(given) > 1:
-            return self._swapped(function, at, given[1])
+        if not self.terms.has("atomics", function.name) and (swap := self.swaps.at(function, at, name)) is not None:
+            alone = function.called_on(at) >= 0 and self.ways.is_alone(function, at, [swap.place])
+            return WHOLE if alone else swap.numbers
         if not given:
             return None
         if self.terms.has("float_atomics", name):
@@ -169,14 +181,6 @@ class Source:
         given = function.call(at).positional
         text = function.constant(given[0]) if given else None
         return assembled(text) if isinstance(text, str) else None
-
-    def _swapped(self, function: Function, at: int, put: int) -> Numbers | None:
-        """What numbers a swap adds to what an atomic variable is: `while (!x.compare_exchange_weak(old, old + y))`."""
-        place = function.called_on(at)
-        made = (function.ops[n] for n in function.made_of(put))
-        adds = any(part[0] == op.BINARY and function.strings[part[1]] in ("+", "-") for part in made)
-        found = self._added(function, at, [place], put) if adds and place >= 0 else OPEN
-        return found if found == FLOATS else None
 
     def _augmented(self, function: Function, at: int) -> Numbers | None:
         """What numbers `+=` adds to what an atomic reference is one to; None for any other."""
@@ -236,13 +240,6 @@ class Source:
         callee = function.ops[function.ops[at][1]]
         items = function.ops[callee[2]] if callee[0] == op.ITEM else (op.END,)
         return self.values.of(function, items[1]) if items[0] == op.TUPLE and len(items) > 1 else OPEN
-
-    def adds_floats(self, function: Function, value: int) -> bool:
-        """Whether a value is the bits of a sum of floating-point numbers."""
-        made = [*function.made_of(value)]
-        bits = any(function.ops[at][0] == op.CALL and self.terms.has("bits", self.called(function, at)) for at in made)
-        sums = (at for at in made if function.ops[at][0] in (op.BINARY, op.AUGMENT))
-        return bits and any(function.strings[function.ops[at][1]] == "+" for at in sums)
 
     # -- what other files say ---------------------------------------------------------------------------------------
 

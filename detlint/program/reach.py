@@ -20,8 +20,8 @@ HOST: Final = frozenset({"python", "numpy"})
 """The streams that Python's own library and NumPy draw from, whatever else runs."""
 READING: Final = frozenset({
     "agrees-weights", "along-axis", "asks-for-release", "averages", "between-devices", "builds", "by-shape", "called-as-before",
-    "calls-together", "chains", "closed", "collective", "coordinates", "copies-key", "cpu-in-pipelines", "dataset", "device",
-    "draws-always", "draws-own", "getter", "gives-outputs", "in-evaluation-mode", "keeps-global-states", "keeps-random-states",
+    "calls-together", "chains", "closed", "collective", "coordinates", "copies-key", "cpu-in-pipelines", "dataset", "describes-data",
+    "device", "draws-always", "draws-own", "getter", "gives-outputs", "in-evaluation-mode", "keeps-global-states", "keeps-random-states",
     "key", "layer", "looks-up", "no-grad", "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "rank",
     "ranks", "ranks-alone", "ranks-share", "reads-checkpoint", "repeats", "reseeds", "returns-first", "returns-parts",
     "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts", "traces", "weights", "weights-only",
