@@ -20,7 +20,6 @@ from detlint.model.liveness import Followed, Piece, Program, Reason, live, way_t
 from detlint.model.module import Module
 from detlint.program.reach import HOST, Draws, Place, Reach
 
-
 _NEAR: Final = 2
 _IN_DEPTH: Final = 6
 """So many references are gone through from what was followed; more in a run that may train, and of which nothing is known that it draws

@@ -33,7 +33,9 @@ _STATEMENT: Final = frozenset(";{}\n")
 """What is in a statement, or on several lines."""
 _OF: Final = frozenset({op.AWAIT, op.FORMAT, op.ITEM, op.PART, op.STAR})
 """What is a text that its first value is, or has."""
-_SAME: Final = frozenset({"format", "format_map", "lstrip", "replace", "rstrip", "safe_substitute", "strip", "substitute"})
+_SAME: Final = frozenset(
+    {"format", "format_map", "lstrip", "replace", "rstrip", "safe_substitute", "strip", "substitute"}
+)
 """Methods that fill in texts, or take blanks from them."""
 
 
@@ -99,9 +101,7 @@ class Texts:
         self._put(whole, meaning, function, value, [])
         return whole
 
-    def _put(
-        self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]
-    ) -> None:
+    def _put(self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]) -> None:
         """Put what a value is behind a text.
 
         Args:
@@ -147,9 +147,7 @@ class Texts:
             return operation[2::2]
         return operation[1:] if operation[0] in (op.LIST, op.TUPLE) else operation[1:2] if operation[0] in _OF else ()
 
-    def _put_formatted(
-        self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]
-    ) -> None:
+    def _put_formatted(self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]) -> None:
         """`f"{begin} atomicAdd(&out[{place}], x);"`"""
         made, line = text_at(function, at), 1
         text = Text(Place(function, at), made.text if made is not None else "", meaning.path)
@@ -182,7 +180,9 @@ class Texts:
             return
         called = self._kernels.called(meaning, function, at)
         if called:
-            made = [(other, each, given[1]) for other, each in called for _, given in each.each(op.RETURN) if given[1] >= 0]
+            made = [
+                (other, each, given[1]) for other, each in called for _, given in each.each(op.RETURN) if given[1] >= 0
+            ]
             self._put_one_of(whole, (self._part_of(*value, number) for value in made), above)
             return
         if on >= 0 and function.called(at) in _SAME:
@@ -201,9 +201,7 @@ class Texts:
                 values += function.call(call).positional[-1:]
         return values
 
-    def _put_named(
-        self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]
-    ) -> None:
+    def _put_named(self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]) -> None:
         """What a name is that something was kept under; a name that nothing is known of stands for itself."""
         begin, binding = len(whole.text), function.binding(function.ops[at][1])
         if binding.owner == function.number and function.number:
