@@ -121,8 +121,8 @@ class Constants:
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
         function = module.function_of(module.sites[index])
-        if (name := self._default_of(module, index)) and self._is_always_given(module, *name):
-            return f"every call gives `{name[1]}`, so that its default is never used"
+        if (default := self._default_of(module, index)) and self._is_always_given(module, *default):
+            return f"every call gives `{default[1]}`, so that its default is never used"
         if not function.name:
             return self._harmless(module, function, index, match)
         if reason := self._kept_from(module, function, index):
