@@ -488,10 +488,61 @@ class Constants:
             return self._parameter(module, function, value.name)
         if isinstance(value, Member) and value.base == Instance(f"{module.facts.module}.{function.owner}"):
             return self._attribute(module, function.owner, value.attr)
+        if isinstance(value, Member) and value.attr.startswith("["):
+            item = self._item(module, function, value)
+            if item is not None:
+                return item
         found = settle(self._resolver.normal(module.path, value, function))
         if isinstance(found, Const) and not self._is_of_object(module, value, function):
             return found
         return self._settled.value(module, value, function.name) if self._settled is not None else None
+
+    def _item(self, module: Module, function: Function, value: Member) -> Value | None:
+        """What all calls of a function give under a key of a table that it is handed, or of one in that: `options["gpu"]["use"]`."""
+        keys, table = [value.attr], value.base
+        while isinstance(table, Member) and table.attr.startswith("["):
+            keys, table = [table.attr, *keys], table.base
+        name = table.name if isinstance(table, Param) else ""
+        for around in module.around(function) if name else ():
+            if any(parameter.name == name for parameter in module.detail(around).parameters):
+                given = partial(self._items_given, module, around, name, keys)
+                return self._values.of((module.path, around.number, name, *keys), given, None)
+        return None
+
+    def _items_given(self, module: Module, function: Function, name: str, keys: list[str]) -> Value | None:
+        """The same of a parameter of the function itself; None where its file sets such an item."""
+        found = {
+            self._under(home, caller, passed.value if passed is not None else None, keys)
+            for use in self._calls(module, function) or ()
+            for home, caller, passed in self._passed_by(use, module, function, name)
+        }
+        return (
+            any_of(sorted(found, key=repr))
+            if found and None not in found and not self._sets_item(module, keys[-1])
+            else None
+        )
+
+    def _under(self, module: Module, function: Function, table: Value | None, keys: list[str]) -> Value | None:
+        """What stands under keys of a table, one in the other, that is displayed; None where that isn't known."""
+        if table is None or self._sets_item(module, keys[-1]):
+            return None
+        item = Member(table, keys[0])
+        for key in keys[1:]:
+            item = Member(item, key)
+        if isinstance(table, Param):
+            return self._item(module, function, item)
+        known = settle(self._resolver.normal(module.path, item, function))
+        return known if isinstance(known, Const) else None
+
+    def _sets_item(self, module: Module, key: str) -> bool:
+        """Whether a file may set an item of a table that was made under a key."""
+        code = self._resolver.code(module.path)
+        named = key[1:-1]
+        return code is None or any(
+            str(function.constant(operation[2])) == named
+            for function in code.functions()
+            for _, operation in function.each(op.SET_ITEM)
+        )
 
     def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
         """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""

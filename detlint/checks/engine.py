@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from detlint import counters
-from detlint.catalog import Catalog
+from detlint.catalog import HARDWARE, Catalog
 from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, switches, workers
 from detlint.checks.alone import Alone
 from detlint.checks.backward import Backward
@@ -16,6 +16,7 @@ from detlint.checks.documented import Documented
 from detlint.checks.evaluated import EvaluationRules
 from detlint.checks.finding import Finding, Step
 from detlint.checks.gradients import Gradients
+from detlint.checks.hardware import OnCpu
 from detlint.checks.levels import as_note
 from detlint.checks.live_draws import LiveDraws
 from detlint.checks.match import OPERATORS, Hiding, Matcher
@@ -135,6 +136,7 @@ class Engine:
             Settled(users, documents),
             root,
         )
+        self._on_cpu = OnCpu(self.matcher, self.verdicts.rules_out)
         self.sources = SourceRules(self.matcher, users)
         self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
@@ -175,6 +177,9 @@ class Engine:
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
+            if not (self.settings.targets or reach.held.get(HARDWARE)) and self._on_cpu.holds(reach):
+                reach.held = {**reach.held, HARDWARE: "CPU"}
+            reach.untold = self.verdicts.silence.untold.never_tells(reach)
             reach.spared |= switched_again(reach, self.matcher)
             reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
         return found, idle

@@ -257,6 +257,10 @@ class Verdicts:
             return self._unread.holds(module, module.sites[index])
         return self._milder.is_part_of_nothing(module, index)
 
+    def rules_out(self, module: Module, index: int) -> bool:
+        """Whether the program, as its calls and settings are, keeps the flow from a site."""
+        return self._milder.rules_out(module, index)
+
     def keeps_from(self, module: Module, index: int) -> bool:
         """Whether nothing comes to a draw, by what all files of settings of the program have, or all its calls write out or leave out."""
         return self._never.of((module.path, index), partial(self._keeps_from, module, index), False)

@@ -194,6 +194,8 @@ class Reach(msgspec.Struct):
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
     leaves: bool = False
     """Whether it builds what trains and never runs it: it only evaluates."""
+    untold: bool = False
+    """Whether it trains layers of Keras and never tells them so."""
     stops: str = ""
     """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
     needs: set[str] = set()
@@ -257,7 +259,7 @@ class Reach(msgspec.Struct):
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
-            self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()),
+            self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()), self.untold,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
