@@ -23,7 +23,7 @@ CODE = re.compile(r"DET\d{3}")
 
 STREAMS = frozenset({
     "python", "numpy", "torch", "cuda", "npu", "mps", "xpu", "mindspore", "mindspore-generator", "tensorflow", "keras", "paddle",
-    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "gym-space", "faker", "polars", "dask",
+    "cupy", "jax", "theano", "mindspore-dataset", "imgaug", "gym", "gym-space", "gym-batch", "faker", "polars", "dask",
     "monai", "dali",
 })  # fmt: skip
 """The random-number states that the seed flow tells apart."""
