@@ -233,7 +233,7 @@ class KernelRules:
         return self._finding(module, tuned.decorator, "warning", (message, remedy), steps)
 
     def _races(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
-        for place, is_sum in races(self.kernels, meaning, function):
+        for place, is_sum in dict.fromkeys(races(self.kernels, meaning, function)):
             steps = tuple(self._launches(meaning, function))
             yield self._finding(module, place, "align" if is_sum else "error", _OF_THREADS if is_sum else _RACE, steps)
 

@@ -15,7 +15,7 @@ from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.model.kernel_numbers import FLOATS, Terms
 from detlint.model.source_races import lost
-from detlint.model.source_threads import of_threads
+from detlint.model.source_threads import of_reductions, of_threads
 from detlint.model.sources import Atomic, Source
 from detlint.model.uses import Users
 
@@ -42,7 +42,11 @@ class SourceRules:
             return
         source = Source(self._terms, code, self._users.index, path)
         on_device = not targets or bool({"cuda", "ascend"} & {*targets})
-        for atomic in (*((*source.atomics(), *lost(source)) if on_device else ()), *of_threads(source)):
+        for atomic in (
+            *((*source.atomics(), *lost(source)) if on_device else ()),
+            *of_threads(source),
+            *of_reductions(source),
+        ):
             yield self._finding(source, atomic)
 
     def _finding(self, source: Source, atomic: Atomic) -> Finding:

@@ -7,7 +7,23 @@ from typing import Final
 
 from detlint.ir import cpp
 
-SUFFIXES: Final = (".cu", ".cuh", ".hip", ".cpp", ".h", ".hpp", ".cc", ".cxx", ".c", ".hh", ".inl", ".asc", ".cl")
+SUFFIXES: Final = (
+    ".cu",
+    ".cuh",
+    ".hip",
+    ".cpp",
+    ".h",
+    ".hpp",
+    ".cc",
+    ".cxx",
+    ".c",
+    ".hh",
+    ".inl",
+    ".asc",
+    ".cl",
+    ".metal",
+    ".mu",
+)
 
 
 def is_cpp(path: str | os.PathLike[str]) -> bool:
