@@ -54,7 +54,7 @@ from detlint.ir.written import written
 from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.module import Module
-from detlint.model.places import call_of, point_of
+from detlint.model.places import LOCALS, call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.uses import Use, Users
 from detlint.program.calls import left_out, root_of
@@ -121,6 +121,8 @@ class Constants:
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
         function = module.function_of(module.sites[index])
+        if (default := self._default_of(module, index)) and self._is_always_given(module, *default):
+            return f"every call gives `{default[1]}`, so that its default is never used"
         if not function.name:
             return self._harmless(module, function, index, match)
         if reason := self._kept_from(module, function, index):
@@ -731,6 +733,24 @@ class Constants:
             elif not isinstance(self._resolver.normal(use.module.path, passed.value, caller), (Ref, Partial)):
                 return False
         return bool(uses)
+
+    def _default_of(self, module: Module, index: int) -> tuple[Function, str] | None:
+        """The function, and the parameter, whose default a site makes where the function is defined; None for any other site."""
+        point = call_of(self._resolver, module, module.sites[index])
+        uses = point.function.users[point.at] if point is not None else ()
+        if point is None or len(uses) != 1 or point.function.ops[uses[0].op][0] != op.FUNCTION or uses[0].place >= 0:
+            return None
+        made = point.function.code.function(point.function.ops[uses[0].op][1])
+        function = module.functions.get(made.qualified.replace(LOCALS, ""))
+        return (function, made.text(-1 - uses[0].place)) if function is not None else None
+
+    def _is_always_given(self, module: Module, function: Function, name: str) -> bool:
+        """Whether all calls of a function are seen, and give a parameter something."""
+        uses = self._calls(module, function) or ()
+        passed = [
+            self._passed(use.module.sites[use.site], module, function, name) if use.called else None for use in uses
+        ]
+        return bool(passed) and all(one is not None and one.given for one in passed)
 
     def _unpacked(self, use: Use, caller: Function, own: str, name: str) -> Argument | None:
         """What a call gives a parameter by a dictionary that it unpacks, or through a function that builds the class which it is

@@ -145,7 +145,7 @@ class Engine:
         pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
         self._own = OwnTransforms(self.matcher, pipelines, settings)
         program = Program(resolver, users.meanings)
-        self._live, self._steady = LiveDraws(self.matcher, program), Steady(self.matcher, program)
+        self._live, self._steady = LiveDraws(self.matcher, program, self.may_train), Steady(self.matcher, program)
         self._evaluated = EvaluationRules(self.matcher, program, self._live.live)
         self.seed_rules = seeds.SeedRules(
             self.catalog,

@@ -189,9 +189,8 @@ class Verdicts:
         if rule.code == "DET107" and match.entry.draws:
             stands_in = all(outcome.open.isdisjoint(drawn) for outcome in through) if seeded else False
             caller = not through and self._settings.library == "caller"
-            own = (
-                "note" if stands_in or caller else own
-            )  # a global stream stands in, which is seeded, or the caller may do so
+            # A global stream stands in: it is seeded, or whoever calls may do so, though what it asks for is a seed of its own.
+            own = "note" if stands_in else "warning" if caller else own
         # What nothing is known of is told where back ends are compared: it is proof of its absence that is asked for.
         likely: Certainty = "likely" if match.known or align else "possible"
         certainty: Certainty = "certain" if match.sure else likely

@@ -184,6 +184,8 @@ class Reach(msgspec.Struct):
     """Whether it may add up what they have."""
     alone: bool = False
     """Whether it only communicates where somebody asks for that, and its project says nowhere that anybody does."""
+    applied: dict[Place, str] = {}
+    """The calls that run the forward pass of a layer of the program, with the class of that, the first that it is of."""
     tries: bool = False
     """Whether it only tries something out: all that it shows is shapes."""
     loads: bool = False

@@ -16,6 +16,7 @@ import msgspec
 from detlint.facts.model import (
     LOOKED_UP,
     Const,
+    Each,
     Either,
     Expression,
     Function,
@@ -241,6 +242,8 @@ class Values:
             return self._name(frame, value)
         if isinstance(value, Items):
             return Origin(Items(tuple(self.look(frame, held).value for held in value.values), value.kind))
+        if isinstance(value, Each):
+            return Origin(Each(self.look(frame, value.of).value))
         if isinstance(value, Mapping):
             table, inside = self.inside(frame, value)
             assert isinstance(table, Mapping)
