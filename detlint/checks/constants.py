@@ -54,7 +54,7 @@ from detlint.ir.written import written
 from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.module import Module
-from detlint.model.places import call_of, point_of
+from detlint.model.places import LOCALS, call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.uses import Use, Users
 from detlint.program.calls import left_out, root_of
@@ -121,6 +121,8 @@ class Constants:
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
         function = module.function_of(module.sites[index])
+        if (default := self._default_of(module, index)) and self._is_always_given(module, *default):
+            return f"every call gives `{default[1]}`, so that its default is never used"
         if not function.name:
             return self._harmless(module, function, index, match)
         if reason := self._kept_from(module, function, index):
@@ -486,10 +488,61 @@ class Constants:
             return self._parameter(module, function, value.name)
         if isinstance(value, Member) and value.base == Instance(f"{module.facts.module}.{function.owner}"):
             return self._attribute(module, function.owner, value.attr)
+        if isinstance(value, Member) and value.attr.startswith("["):
+            item = self._item(module, function, value)
+            if item is not None:
+                return item
         found = settle(self._resolver.normal(module.path, value, function))
         if isinstance(found, Const) and not self._is_of_object(module, value, function):
             return found
         return self._settled.value(module, value, function.name) if self._settled is not None else None
+
+    def _item(self, module: Module, function: Function, value: Member) -> Value | None:
+        """What all calls of a function give under a key of a table that it is handed, or of one in that: `options["gpu"]["use"]`."""
+        keys, table = [value.attr], value.base
+        while isinstance(table, Member) and table.attr.startswith("["):
+            keys, table = [table.attr, *keys], table.base
+        name = table.name if isinstance(table, Param) else ""
+        for around in module.around(function) if name else ():
+            if any(parameter.name == name for parameter in module.detail(around).parameters):
+                given = partial(self._items_given, module, around, name, keys)
+                return self._values.of((module.path, around.number, name, *keys), given, None)
+        return None
+
+    def _items_given(self, module: Module, function: Function, name: str, keys: list[str]) -> Value | None:
+        """The same of a parameter of the function itself; None where its file sets such an item."""
+        found = {
+            self._under(home, caller, passed.value if passed is not None else None, keys)
+            for use in self._calls(module, function) or ()
+            for home, caller, passed in self._passed_by(use, module, function, name)
+        }
+        return (
+            any_of(sorted(found, key=repr))
+            if found and None not in found and not self._sets_item(module, keys[-1])
+            else None
+        )
+
+    def _under(self, module: Module, function: Function, table: Value | None, keys: list[str]) -> Value | None:
+        """What stands under keys of a table, one in the other, that is displayed; None where that isn't known."""
+        if table is None or self._sets_item(module, keys[-1]):
+            return None
+        item = Member(table, keys[0])
+        for key in keys[1:]:
+            item = Member(item, key)
+        if isinstance(table, Param):
+            return self._item(module, function, item)
+        known = settle(self._resolver.normal(module.path, item, function))
+        return known if isinstance(known, Const) else None
+
+    def _sets_item(self, module: Module, key: str) -> bool:
+        """Whether a file may set an item of a table that was made under a key."""
+        code = self._resolver.code(module.path)
+        named = key[1:-1]
+        return code is None or any(
+            str(function.constant(operation[2])) == named
+            for function in code.functions()
+            for _, operation in function.each(op.SET_ITEM)
+        )
 
     def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
         """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""
@@ -680,6 +733,24 @@ class Constants:
             elif not isinstance(self._resolver.normal(use.module.path, passed.value, caller), (Ref, Partial)):
                 return False
         return bool(uses)
+
+    def _default_of(self, module: Module, index: int) -> tuple[Function, str] | None:
+        """The function, and the parameter, whose default a site makes where the function is defined; None for any other site."""
+        point = call_of(self._resolver, module, module.sites[index])
+        uses = point.function.users[point.at] if point is not None else ()
+        if point is None or len(uses) != 1 or point.function.ops[uses[0].op][0] != op.FUNCTION or uses[0].place >= 0:
+            return None
+        made = point.function.code.function(point.function.ops[uses[0].op][1])
+        function = module.functions.get(made.qualified.replace(LOCALS, ""))
+        return (function, made.text(-1 - uses[0].place)) if function is not None else None
+
+    def _is_always_given(self, module: Module, function: Function, name: str) -> bool:
+        """Whether all calls of a function are seen, and give a parameter something."""
+        uses = self._calls(module, function) or ()
+        passed = [
+            self._passed(use.module.sites[use.site], module, function, name) if use.called else None for use in uses
+        ]
+        return bool(passed) and all(one is not None and one.given for one in passed)
 
     def _unpacked(self, use: Use, caller: Function, own: str, name: str) -> Argument | None:
         """What a call gives a parameter by a dictionary that it unpacks, or through a function that builds the class which it is

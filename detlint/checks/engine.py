@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from msgspec import structs
 
 from detlint import counters
-from detlint.catalog import Catalog
-from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, switches, workers
+from detlint.catalog import HARDWARE, Catalog
+from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, shared_steps, switches, workers
 from detlint.checks.alone import Alone
 from detlint.checks.backward import Backward
 from detlint.checks.device_tests import DeviceTests
@@ -16,6 +16,7 @@ from detlint.checks.documented import Documented
 from detlint.checks.evaluated import EvaluationRules
 from detlint.checks.finding import Finding, Step
 from detlint.checks.gradients import Gradients
+from detlint.checks.hardware import OnCpu
 from detlint.checks.levels import as_note
 from detlint.checks.live_draws import LiveDraws
 from detlint.checks.match import OPERATORS, Hiding, Matcher
@@ -25,6 +26,7 @@ from detlint.checks.raising import Raising
 from detlint.checks.ranks import RankRules
 from detlint.checks.resume import ResumeRules
 from detlint.checks.settled import Settled
+from detlint.checks.shared_steps import SharedSteps
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sources import SourceRules
 from detlint.checks.steady import Steady
@@ -135,13 +137,15 @@ class Engine:
             Settled(users, documents),
             root,
         )
+        self._on_cpu = OnCpu(self.matcher, self.verdicts.rules_out)
+        self._shared_steps = SharedSteps(self.matcher, users)
         self.sources = SourceRules(self.matcher, users)
         self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
         pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
         self._own = OwnTransforms(self.matcher, pipelines, settings)
         program = Program(resolver, users.meanings)
-        self._live, self._steady = LiveDraws(self.matcher, program), Steady(self.matcher, program)
+        self._live, self._steady = LiveDraws(self.matcher, program, self.may_train), Steady(self.matcher, program)
         self._evaluated = EvaluationRules(self.matcher, program, self._live.live)
         self.seed_rules = seeds.SeedRules(
             self.catalog,
@@ -175,6 +179,9 @@ class Engine:
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
             self.documented.complete(reach)
+            if not (self.settings.targets or reach.held.get(HARDWARE)) and self._on_cpu.holds(reach):
+                reach.held = {**reach.held, HARDWARE: "CPU"}
+            reach.untold = self.verdicts.silence.untold.never_tells(reach)
             reach.spared |= switched_again(reach, self.matcher)
             reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
         return found, idle
@@ -251,6 +258,8 @@ class Engine:
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         if kernels.CODE in self.on:
             found += self.verdicts.kernels.findings(module)
+        if shared_steps.CODE in self.on:
+            found += self._shared_steps.findings(module)
         at_sites = [*self._sites(module, runs), *self._own.findings(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)

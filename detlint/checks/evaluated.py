@@ -1,8 +1,9 @@
 """DET204: a network of PyTorch that draws where it is applied.
 
-A run loads weights into it and calls it while it still trains; or dropout isn't told whether it trains, so that evaluation doesn't switch
-it off. What it may assume: a call of `eval` or `train` anywhere in live code of the run, of an object of which nothing is known, is that of
-its network. What a library loads by itself (`from_pretrained`) it switches itself.
+A run loads weights into it and calls it while it still trains, or trains it and evaluates it so; or dropout isn't told whether it trains,
+so that evaluation doesn't switch it off. What it may assume: a call of `eval` or `train` anywhere in live code of the run, of an object of
+which nothing is known, is that of its network. What a library loads by itself (`from_pretrained`) it switches itself. A function that takes
+gradients, too, evaluates nothing: what it calls without them are targets.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from detlint.checks.match import Match, Matcher
 from detlint.checks.modes import METHODS, Modes, Network
 from detlint.checks.switches import with_context
 from detlint.checks.tests import is_test
-from detlint.facts.model import Ref, options
+from detlint.facts.model import Ref, Result, options
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.liveness import Piece, Program, Reason
@@ -28,6 +29,12 @@ _STREAM: Final = "torch"
 _SWITCHES: Final = "switches-mode"
 _BY_LIBRARY: Final = "from_pretrained"
 _HERE: Final = "this draws while the network trains, and networks train until they are told otherwise"
+_NO_GRAD: Final = "no-grad"
+_BACKWARD: Final = "backward"
+_IN_TRAINING: Final = (
+    "this takes no gradients, but nothing switches the network to evaluation: its dropout draws here, too"
+)
+_SWITCH: Final = "Call `model.eval()` before, and `model.train()` before training goes on."
 _UNTOLD: Final = "`{api}` isn't told whether the network trains: it draws in evaluation, too"
 _TELL: Final = (
     "Pass `training=self.training`, or make a layer of it in the constructor, which `eval()` then switches off."
@@ -44,11 +51,13 @@ class EvaluationRules:
     def __init__(self, matcher: Matcher, program: Program, live: Callable[[Reach], Mapping[Piece, Reason]]) -> None:
         self._matcher, self._program, self._live = matcher, program, live
         self._modes = Modes(matcher, program)
+        self._no_grad = matcher.catalog.with_context(_NO_GRAD)
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """What is told of one run."""
         if not reach.stops:
             yield from self._left_in_training(reach)
+            yield from self._evaluated_in_training(reach)
             yield from self._never_switched_off(reach)
 
     def _left_in_training(self, reach: Reach) -> Iterator[Finding]:
@@ -65,8 +74,37 @@ class EvaluationRules:
             apart = network is not None and all(self._modes.are_apart(one, network) for one in switched)
             drawing = self._drawing(reach, network.kind) if network is not None and apart else None
             if drawing is not None:
-                yield self._finding(reach, loads, drawing)
+                seeded = any(_STREAM in seeding.streams for seeding in reach.seedings)
+                yield self._finding(loads, drawing, "note" if seeded else "", "", "")
                 return
+
+    def _evaluated_in_training(self, reach: Reach) -> Iterator[Finding]:
+        """The first call without gradients of a network that draws, in a run that trains and switches none to evaluation."""
+        called = [place for place in reach.places if place in reach.applied and self._takes_no_gradients(place)]
+        if not reach.trains or not called or self._is_switched_by_others(reach):
+            return
+        drawing = {place: self._drawing(reach, reach.applied[place]) for place in called}
+        if not any(drawing.values()) or any(self._modes.switched(self._live(reach), evaluating=True)):
+            return
+        place, drawn = next((place, drawn) for place, drawn in drawing.items() if drawn is not None)
+        yield self._finding(place, drawn, "", _IN_TRAINING, _SWITCH)
+
+    def _takes_no_gradients(self, place: Place) -> bool:
+        """Whether a call takes no gradients, and stands in a function that takes none."""
+        site = place.module.sites[place.site]
+        point = call_of(self._matcher.resolver, place.module, site)
+        if point is None or not (self._matcher.is_under(place.module, site, _NO_GRAD) or self._is_decorated(place)):
+            return False
+        function = point.function
+        return not any(function.strings[operation[2]] == _BACKWARD for _, operation in function.each(op.ATTR))
+
+    def _is_decorated(self, place: Place) -> bool:
+        """Whether a call stands in a function whose decorator says that it takes no gradients."""
+        module, resolver = place.module, self._matcher.resolver
+        around = module.function_of(module.sites[place.site])
+        decorators = (resolver.normal(module.path, one) for one in module.detail(around).decorators if around.number)
+        named = (one.of if isinstance(one, Result) else one for one in decorators)
+        return any(isinstance(one, Ref) and one.name in self._no_grad for one in named)
 
     def _never_switched_off(self, reach: Reach) -> Iterator[Finding]:
         """What draws in a forward pass that isn't told whether it trains, of networks that the run evaluates."""
@@ -161,14 +199,15 @@ class EvaluationRules:
             return ""
         return self._owner(reach, place)
 
-    def _finding(self, reach: Reach, loads: Place, drawing: Place) -> Finding:
+    def _finding(self, at: Place, drawing: Place, own: str, message: str, remedy: str) -> Finding:
         rule = self._matcher.catalog.rules[CODE]
-        seeded = any(_STREAM in seeding.streams for seeding in reach.seedings)
-        path, span = loads.module.path, loads.module.sites[loads.site].span
-        case = case_of(rule, self._matcher.settings, "note" if seeded else "", "likely", in_test=is_test(path))
-        found = level(case)
+        path, span = at.module.path, at.module.sites[at.site].span
+        case = case_of(rule, self._matcher.settings, own, "likely", in_test=is_test(path))
         step = Step(drawing.module.path, drawing.module.sites[drawing.site].span, _HERE)
-        return Finding(path, span, CODE, rule.name, found.severity, rule.message, rule.remedy, steps=(step,))
+        severity = level(case).severity
+        return Finding(
+            path, span, CODE, rule.name, severity, message or rule.message, remedy or rule.remedy, steps=(step,)
+        )
 
 
 def _loads(match: Effect) -> bool:

@@ -1,23 +1,29 @@
 """What code draws that is live in a run though no call which can be followed leads there: it belongs to the run, as likely.
 
 What it may assume: what liveness does. A stream that anything of the run seeds, or that its live code seeds, counts as seeded; only
-functions that draw by themselves count, not the initial weights of layers, nor what draws when it is used. Where a seeded run of
+functions that draw by themselves count, and the initial weights of layers where a run may train and loads none; not what draws when
+it is used. Where a seeded run of
 PyTorch has loaders with workers, such code runs in these, which seed Python's and NumPy's streams.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from detlint.checks.finding import Step
 from detlint.checks.library import draws_by_itself, matters_little
-from detlint.checks.match import Matcher
+from detlint.checks.match import Match, Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span, plain
 from detlint.model.liveness import Followed, Piece, Program, Reason, live, way_to
 from detlint.model.module import Module
 from detlint.program.reach import HOST, Draws, Place, Reach
+
+_NEAR: Final = 2
+_IN_DEPTH: Final = 6
+"""So many references are gone through from what was followed; more in a run that may train, and of which nothing is known that it draws
+or seeds."""
 
 
 class LiveDraw(NamedTuple):
@@ -32,18 +38,33 @@ def _shows_shapes(reach: Reach) -> bool:
     return reach.tries or reach.shows or reach.measures
 
 
-class LiveDraws:
-    """Finds them, run by run."""
+class _Draws(NamedTuple):
+    """What is drawn in a file, by stream."""
 
-    def __init__(self, matcher: Matcher, program: Program) -> None:
-        self._matcher, self._program = matcher, program
+    drawn: dict[str, list[Place]]
+    """By functions that draw by themselves."""
+    weights: dict[str, list[Place]]
+    """As the initial weights of layers."""
+    seeded: frozenset[str]
+    """The streams that something in it seeds."""
+
+
+class LiveDraws:
+    """Finds them, run by run.
+
+    Args:
+        may_train: whether a run trains, as far as it is followed or its file says.
+    """
+
+    def __init__(self, matcher: Matcher, program: Program, may_train: Callable[[Reach], bool]) -> None:
+        self._matcher, self._program, self._may_train = matcher, program, may_train
         catalog = matcher.catalog
         self._streams = [frozenset(rule.streams) for rule in catalog.rules.values() if rule.streams]
         """Of each rule: one that is drawn from, or seeded, speaks for all of them."""
         self._drawing = matcher.telling(catalog.drawing_words)
         self._setting = matcher.telling(catalog.setting_words)
         self._last: tuple[Reach, Mapping[Piece, Reason]] | None = None
-        self._known: dict[str, tuple[Mapping[str, list[Place]], frozenset[str]]] = {}
+        self._known: dict[str, _Draws] = {}
 
     def of(self, reach: Reach) -> dict[str, LiveDraw]:
         """Streams of which nothing is seeded -> what live code draws from them. What is found counts as passed by the run."""
@@ -55,12 +76,13 @@ class LiveDraws:
         if "torch" in seeded and reach.workers and self._has_loaders(reach):
             open_ -= HOST
         brief = self._matcher.resolver.brief
-        if not any(not open_.isdisjoint(brief(path).draws) for path in sorted(reach.files)):
+        weights = self._builds(reach)
+        if not weights and not any(not open_.isdisjoint(brief(path).draws) for path in sorted(reach.files)):
             return {}
         found = self.live(reach)
         paths = sorted({piece.path for piece in found})
-        open_ -= {stream for path in paths for stream in self._in(path)[1]}
-        drawn = self._drawn(reach, found, paths, open_) if open_ else {}
+        open_ -= {stream for path in paths for stream in self._in(path).seeded}
+        drawn = self._drawn(reach, found, paths, open_, weights) if open_ else {}
         return {stream: self._told(reach, places, found) for stream, places in drawn.items()}
 
     def live(self, reach: Reach) -> Mapping[Piece, Reason]:
@@ -70,6 +92,10 @@ class LiveDraws:
             self._last = reach, live(self._program, path, self._begins(reach), self._followed(reach))
             reach.visited.update(piece.path for piece in self._last[1])
         return self._last[1]
+
+    def _builds(self, reach: Reach) -> bool:
+        """Whether the initial weights of layers that are live in a run count."""
+        return not reach.loads and self._may_train(reach)
 
     def _begins(self, reach: Reach) -> Iterator[str]:
         """The functions that are called where a run, or a process, begins."""
@@ -84,7 +110,8 @@ class LiveDraws:
         called = {piece for path, number in reach.followed for piece in self._pieces(path, number)}
         idle = {piece for path, number in reach.idle for piece in self._pieces(path, number)}
         tops = {Piece(path, 0) for path in reach.files}
-        return Followed(called - idle | tops, called, reach.built)
+        untold = self._builds(reach) and not (reach.seedings or reach.unseeded)
+        return Followed(called - idle | tops, called, reach.built, _IN_DEPTH if untold else _NEAR)
 
     def _pieces(self, path: str, number: int) -> Iterator[Piece]:
         """The pieces of code that a function of the facts may be."""
@@ -96,12 +123,17 @@ class LiveDraws:
         return any("loader" in match.entry.contexts for match in matches)
 
     def _drawn(
-        self, reach: Reach, found: Mapping[Piece, Reason], paths: Sequence[str], streams: set[str]
+        self, reach: Reach, found: Mapping[Piece, Reason], paths: Sequence[str], streams: set[str], weights: bool
     ) -> dict[str, list[tuple[Place, Piece]]]:
-        """What live code draws from some streams that isn't followed, the nearest first."""
+        """What live code draws from some streams that isn't followed, the nearest first.
+
+        Args:
+            weights: whether the initial weights of layers count.
+        """
         drawn: dict[str, list[tuple[Place, Piece]]] = {}
         for path in paths:
-            for stream, here in self._in(path)[0].items():
+            known = self._in(path)
+            for stream, here in (*known.drawn.items(), *(known.weights.items() if weights else ())):
                 for place in here if stream in streams else ():
                     site = place.module.sites[place.site]
                     piece = self._program.around(place.module, site.span)
@@ -129,22 +161,29 @@ class LiveDraws:
         said = f"refers to `{plain(other.qualified)}`" if other.qualified else "imports what comes next"
         return Step(piece.path, Span(*function.spans[at]), said)
 
-    def _in(self, path: str) -> tuple[Mapping[str, list[Place]], frozenset[str]]:
-        """What the functions of a file draw by themselves, by stream, and the streams that it seeds."""
+    def _in(self, path: str) -> _Draws:
+        """What is drawn in a file."""
         if path not in self._known:
             module = self._matcher.resolver.module(path)
-            drawn: dict[str, list[Place]] = {}
-            for place, stream in self._places(module) if module is not None else ():
-                drawn.setdefault(stream, []).append(place)
-            self._known[path] = drawn, frozenset(self._seeded(module)) if module is not None else frozenset()
+            known = self._known[path] = _Draws({}, {}, frozenset(self._seeded(module) if module is not None else ()))
+            if module is not None:
+                for index in self._matcher.suspects(module, self._drawing):
+                    for match in self._matcher.matches(module, index):
+                        self._note(known, Place(module, index), match)
         return self._known[path]
 
-    def _places(self, module: Module) -> Iterator[tuple[Place, str]]:
+    def _note(self, known: _Draws, place: Place, match: Match) -> None:
+        """Note what a site draws, if it does so by itself, or is of a layer whose initial weights are drawn where it is built."""
         matcher = self._matcher
-        for index in matcher.suspects(module, self._drawing):
-            for match in matcher.matches(module, index):
-                if match.sure and draws_by_itself(match, matcher) and not matters_little(matcher, module, index):
-                    yield from ((Place(module, index), stream) for stream in match.entry.draws)
+        plain = match.sure and match.entry.draws and not matters_little(matcher, place.module, place.site)
+        if plain and draws_by_itself(match, matcher):
+            drawn = known.drawn
+        elif plain and not match.entry.rule and matcher.resolver.kinds.layer(match.name) is not None:
+            drawn = known.weights
+        else:
+            return
+        for stream in match.entry.draws:
+            drawn.setdefault(stream, []).append(place)
 
     def _seeded(self, module: Module) -> Iterator[str]:
         for index in self._matcher.suspects(module, self._setting):

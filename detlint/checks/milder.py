@@ -106,6 +106,10 @@ class Milder:
             return False
         return not self._own_calls.keep_from(module, index) or self._literal_calls.keep_from(module, index)
 
+    def rules_out(self, module: Module, index: int) -> bool:
+        """Whether what all calls give, or all files of settings have, keeps the flow from a site."""
+        return self._settled_calls.keep_from(module, index)
+
     def brings_to(self, module: Module, index: int) -> bool:
         """Whether what all files of settings of the program have, and all calls give, brings the flow of a function to a site."""
         return self._settled_calls.bring_to(module, index)

@@ -55,7 +55,7 @@ OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-da
 """The streams that one call nearly always seeds along with another."""
 _SEED: Final = Recipe("set-seed", value="{seed}", applicability="safe")
 _DEFAULT: Final = Recipe("set-default", value="{seed}", applicability="safe")
-OBJECTS: Final = frozenset({"gym-space", "jax"})
+OBJECTS: Final = frozenset({"gym-space", "gym-batch", "jax"})
 """Streams that objects of the program hold."""
 OF_OBJECTS: Final = "DET103"
 """The rule of what draws from a generator that its object has."""

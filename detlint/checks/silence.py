@@ -76,7 +76,7 @@ class Silence:
         self._documented = documented
         self.placed = Placed(users)
         self._fixed_data = FixedData(matcher, users)
-        self._untold = Untold(matcher, users)
+        self.untold = Untold(matcher, users)
         self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
         self._hardware = Hardware(matcher.resolver, users, untrained)
@@ -131,8 +131,8 @@ class Silence:
             return "it heads no block in which something is drawn or a layer is built"
         if reason := self._out_of_place(match.entry, module, index, through):
             return reason
-        if self._untold.holds(module, match, passed):
-            return "the training step that the program has doesn't tell its layers to train"
+        if self.untold.holds(match, passed):
+            return "no run that comes here tells its layers to train"
         if match.entry.unless_under and self._matcher.is_under(module, site, match.entry.unless_under):
             return "the block around it chooses a kernel whose order is fixed"
         if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):

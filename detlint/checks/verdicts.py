@@ -189,9 +189,8 @@ class Verdicts:
         if rule.code == "DET107" and match.entry.draws:
             stands_in = all(outcome.open.isdisjoint(drawn) for outcome in through) if seeded else False
             caller = not through and self._settings.library == "caller"
-            own = (
-                "note" if stands_in or caller else own
-            )  # a global stream stands in, which is seeded, or the caller may do so
+            # A global stream stands in: it is seeded, or whoever calls may do so, though what it asks for is a seed of its own.
+            own = "note" if stands_in else "warning" if caller else own
         # What nothing is known of is told where back ends are compared: it is proof of its absence that is asked for.
         likely: Certainty = "likely" if match.known or align else "possible"
         certainty: Certainty = "certain" if match.sure else likely
@@ -257,6 +256,10 @@ class Verdicts:
         if any(match.entry.rule == TRANSFORM for match in self._matcher.matches(module, index)):
             return self._unread.holds(module, module.sites[index])
         return self._milder.is_part_of_nothing(module, index)
+
+    def rules_out(self, module: Module, index: int) -> bool:
+        """Whether the program, as its calls and settings are, keeps the flow from a site."""
+        return self._milder.rules_out(module, index)
 
     def keeps_from(self, module: Module, index: int) -> bool:
         """Whether nothing comes to a draw, by what all files of settings of the program have, or all its calls write out or leave out."""

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from detlint.catalog import UNORDERED, Catalog, Entry
 from detlint.domains import numeric, ordering
+from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.exits import BEFORE
@@ -240,6 +241,14 @@ class Functions(msgspec.Struct):
             bound: how many parameters are the object itself.
         """
         found = self.source.asked.meanings.definition(name)
+        if found is not None and found[1].is_class and not bound:
+            made = self.source.asked.resolver.classes.attribute(name, "__init__")
+            done = (
+                self._handed_on(call, value, made.name, bound=1)
+                if isinstance(made, Ref) and "::" in made.name
+                else KEPT
+            )
+            return max(done, KEPT)  # what else is done with what it keeps isn't followed
         if found is None or found[1].is_class or found[1].decorators:
             return KEPT
         meaning, body = found

@@ -91,6 +91,8 @@ class Sites(Handed):
         callees = self.flow.callees(target)
         if callees:
             visit.layered = self.resolver.kinds.layer(self.resolver.types.of(Result(target, -1))) is not None
+            kind = self.resolver.types.of(target) if not visit.builds else ""
+            visit.applied = kind if "::" in kind and self.resolver.kinds.layer(kind) is not None else ""
             visit.measured = self.flow.knowledge.sinks.is_measured(place.module, place.site)
             visit.choose = self.are_alternatives(target, callees)
             visit.calls = self.calls(target, callees, place)
@@ -149,6 +151,8 @@ class Sites(Handed):
             return
         if visit.builds:
             self.build(target, place)
+        if visit.applied:
+            self.result.applied.setdefault(place, visit.applied)
         if callees:
             overwritten = visit.layered and self.is_overwritten(target, place)
             outer, self.empties = self.empties, overwritten and not visit.builds

@@ -124,6 +124,8 @@ class Visit(msgspec.Struct, eq=False):
     builds: bool = False
     layered: bool = False
     """Whether it gives a layer."""
+    applied: str = ""
+    """The layer of the program whose forward pass it runs."""
     measured: bool = False
     """Whether it gives a network that is only measured."""
     choose: bool = False

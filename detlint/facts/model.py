@@ -116,7 +116,13 @@ class Expression(Record, frozen=True, tag=10):
         return hash((self.text, *sorted(self.names)))  # the table itself has none
 
 
-Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression
+class Each(Record, frozen=True, tag=11):
+    """A list that a comprehension makes, of functions or of what calls give: one stands for all."""
+
+    of: Value | None
+
+
+Value = Const | Ref | Member | Result | Instance | Param | Items | Mapping | Either | Partial | Expression | Each
 
 
 GETATTR: Final = Ref("builtins.getattr")

@@ -37,7 +37,9 @@ if TYPE_CHECKING:  # a run that meets no such file doesn't load it
 
 MACRO: Final = "#define"
 """The decorator of what a macro stands for."""
-_VALUES: Final = frozenset({"number_literal", "string_literal", "raw_string_literal", "identifier", "qualified_identifier"})
+_VALUES: Final = frozenset(
+    {"number_literal", "string_literal", "raw_string_literal", "identifier", "qualified_identifier"}
+)
 _TYPES: Final = frozenset({"primitive_type", "sized_type_specifier", "template_type", "qualified_identifier"})
 WORDS: Final = (
     b"tomicAdd",
@@ -59,6 +61,9 @@ WORDS: Final = (
     b"red.",
     b"atom.",
     b"red_add",
+    b"parallel_reduce",
+    b"sycl::reduction",
+    b"execution::par",
     *cpp_pragmas.WORDS,
 )
 """One of these is in what adds atomically."""

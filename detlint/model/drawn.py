@@ -5,22 +5,34 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.facts.model import Facts, Member, Ref, decode_body
+from detlint.facts.model import Facts, Member, Ref, Result, decode_body
 
 _KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
 """The methods by which objects hand out their random states, and take them back."""
+_WRITE: Final = frozenset({"append", "dump", "put", "save", "setdefault", "update", "write"})
+"""Methods that keep what they are handed."""
 
 
 def drawn_in(facts: Facts, catalog: Catalog) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The streams that they may draw from, and by what they keep random states: full names, "" for a method of an object that isn't
     known; both sorted. A name that other files of the program hand on isn't looked up."""
-    targets = [site.target for site in decode_body(facts).sites if site.kind == "call"]
+    sites = decode_body(facts).sites
+    keeping = catalog.with_context("keeps-random-states")
+    targets = [site.target for site in sites if site.kind == "call"]
     names = {catalog.canonical(target.name) for target in targets if isinstance(target, Ref)}
     entries = (catalog.entries[number] for name in names for number in catalog.calls.get(name, ()))
     draws = {stream for entry in entries if not entry.rule for stream in entry.draws}
-    keeps = names & catalog.with_context("keeps-random-states") | {
-        name for name in names if name.rpartition(".")[2] in _KEEPING
+    # A method that takes a state by a name of its own draws by it: `data.split(random_state=random.getstate())`.
+    asking = (site for site in sites if isinstance(site.target, Member) and site.target.attr not in _KEEPING | _WRITE)
+    used = {
+        arg.value.site
+        for site in asking
+        for arg in site.args
+        if isinstance(arg.value, Result) and arg.name.isidentifier()
     }
-    if any(isinstance(target, Member) and target.attr in _KEEPING for target in targets):
+    kept = [site.target for at, site in enumerate(sites) if site.kind == "call" and at not in used]
+    named = {catalog.canonical(target.name) for target in kept if isinstance(target, Ref)}
+    keeps = {name for name in named if name in keeping or name.rpartition(".")[2] in _KEEPING}
+    if any(isinstance(target, Member) and target.attr in _KEEPING for target in kept):
         keeps.add("")
     return (*sorted(draws),), (*sorted(keeps),)

@@ -72,9 +72,13 @@ def comprehended(function: Function, at: int, depth: int = 0) -> Elements:
     Args:
         at: its `COLLECT`.
     """
+    return element(function, given(function, at), depth)
+
+
+def given(function: Function, at: int) -> int:
+    """What a comprehension gives in each turn, by its `COLLECT`."""
     ops = function.ops
-    given = next(ops[part][1] for part in range(at, -1, -1) if ops[part][0] == op.GIVE)
-    return element(function, given, depth)
+    return next(ops[part][1] for part in range(at, -1, -1) if ops[part][0] == op.GIVE)
 
 
 def items(function: Function, at: int, depth: int = 0) -> Elements:

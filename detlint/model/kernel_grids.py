@@ -57,7 +57,8 @@ class Grids:
         if operation[0] != op.BINARY or function.strings[operation[1]] != "//":
             return False
         return any(
-            self._holds(launch, (function, operation[3]), (function, part)) for part in _summands(function, operation[2])
+            self._holds(launch, (function, operation[3]), (function, part))
+            for part in _summands(function, operation[2])
         )
 
     def _holds(self, launch: Launch, block: Where, whole: Where) -> bool:

@@ -51,11 +51,11 @@ class Followed(NamedTuple):
     """They, and those that they call of which no statement does anything."""
     built: Set[str] = frozenset()
     """The classes of which they build objects."""
+    farthest: int = 2
+    """So many references are gone through from code that was followed: what is farther isn't looked into."""
 
 
 NOTHING: Final = Followed()
-FARTHEST: Final = 2
-"""So many references are gone through from code that was followed: what is farther isn't looked into."""
 
 
 class Program:
@@ -174,7 +174,7 @@ class _Search:
             self.found[piece] = reason
             near = not self._followed.pieces or piece in self._followed.called
             self._far[piece] = 0 if near or reason.by is None else self._far[reason.by] + 1
-            if self._far[piece] <= FARTHEST:
+            if self._far[piece] <= self._followed.farthest:
                 self._waiting.append(piece)
 
     def go(self) -> None:

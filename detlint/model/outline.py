@@ -15,6 +15,7 @@ import msgspec
 from detlint.facts.model import (
     Body,
     Branch,
+    Each,
     Either,
     Expression,
     Facts,
@@ -198,6 +199,8 @@ def _plain(value: Value | None, sites: tuple[Site, ...]) -> Any:
         return "Param", value.name, _plain(value.default, sites)
     if isinstance(value, Items):
         return value.kind, _plains(value.values, sites)
+    if isinstance(value, Each):
+        return "Each", _plain(value.of, sites)
     if isinstance(value, Either):
         return "Either", value.by, _plains(value.options, sites)
     if isinstance(value, Dictionary):

@@ -19,6 +19,7 @@ from detlint.facts.model import (
     SUPER,
     UNKNOWN_RECEIVER,
     Const,
+    Each,
     Either,
     Expression,
     Function,
@@ -285,6 +286,8 @@ class Resolver(Files):
             return Partial(of, self.global_site(path, value.site)) if of is not None else None
         if isinstance(value, Items):
             return Items(tuple(self.normal(path, item, function) for item in value.values), value.kind)
+        if isinstance(value, Each):
+            return Each(self.normal(path, value.of, function))
         if isinstance(value, Mapping):
             held = tuple(self.normal(path, item, function) for item in value.values)
             table = Mapping(value.keys, held, value.open, self.normal(path, value.rest, function))

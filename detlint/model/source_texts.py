@@ -18,6 +18,7 @@ from detlint.model.kernels import Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.source_adders import is_macro
 from detlint.model.source_holes import filled
+from detlint.model.source_races import lost
 from detlint.model.sources import Atomic, Source
 from detlint.sources.cpp_text import may_add
 
@@ -33,7 +34,9 @@ _STATEMENT: Final = frozenset(";{}\n")
 """What is in a statement, or on several lines."""
 _OF: Final = frozenset({op.AWAIT, op.FORMAT, op.ITEM, op.PART, op.STAR})
 """What is a text that its first value is, or has."""
-_SAME: Final = frozenset({"format", "format_map", "lstrip", "replace", "rstrip", "safe_substitute", "strip", "substitute"})
+_SAME: Final = frozenset(
+    {"format", "format_map", "lstrip", "replace", "rstrip", "safe_substitute", "strip", "substitute"}
+)
 """Methods that fill in texts, or take blanks from them."""
 
 
@@ -99,9 +102,7 @@ class Texts:
         self._put(whole, meaning, function, value, [])
         return whole
 
-    def _put(
-        self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]
-    ) -> None:
+    def _put(self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]) -> None:
         """Put what a value is behind a text.
 
         Args:
@@ -147,9 +148,7 @@ class Texts:
             return operation[2::2]
         return operation[1:] if operation[0] in (op.LIST, op.TUPLE) else operation[1:2] if operation[0] in _OF else ()
 
-    def _put_formatted(
-        self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]
-    ) -> None:
+    def _put_formatted(self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]) -> None:
         """`f"{begin} atomicAdd(&out[{place}], x);"`"""
         made, line = text_at(function, at), 1
         text = Text(Place(function, at), made.text if made is not None else "", meaning.path)
@@ -182,7 +181,9 @@ class Texts:
             return
         called = self._kernels.called(meaning, function, at)
         if called:
-            made = [(other, each, given[1]) for other, each in called for _, given in each.each(op.RETURN) if given[1] >= 0]
+            made = [
+                (other, each, given[1]) for other, each in called for _, given in each.each(op.RETURN) if given[1] >= 0
+            ]
             self._put_one_of(whole, (self._part_of(*value, number) for value in made), above)
             return
         if on >= 0 and function.called(at) in _SAME:
@@ -201,9 +202,7 @@ class Texts:
                 values += function.call(call).positional[-1:]
         return values
 
-    def _put_named(
-        self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]
-    ) -> None:
+    def _put_named(self, whole: Whole, meaning: Meaning, function: Function, at: int, above: Sequence[Key]) -> None:
         """What a name is that something was kept under; a name that nothing is known of stands for itself."""
         begin, binding = len(whole.text), function.binding(function.ops[at][1])
         if binding.owner == function.number and function.number:
@@ -294,9 +293,10 @@ def atomics_of(terms: Terms, text: str, declared: Sequence[str] = ()) -> list[At
     text = _without_holes(text)
     body = f"{_kernel(declared)} {{ int i = blockIdx.x * blockDim.x + threadIdx.x; {text}; }}"
     sources = (text,) if is_source(text) else (body,) if declared else (text, f"void body() {{ {text}; }}")
-    for source in sources if may_add(text.encode("utf-8", "replace")) else ():
-        ir = lower(source.encode("utf-8", "replace"))
-        found = [a for a in Source(terms, Code(ir)).atomics() if not a.is_counter] if ir is not None else []
+    for said in sources if KERNEL in text or may_add(text.encode("utf-8", "replace")) else ():
+        ir = lower(said.encode("utf-8", "replace"))
+        source = Source(terms, Code(ir)) if ir is not None else None
+        found = [a for a in (*source.atomics(), *lost(source)) if not a.is_counter] if source is not None else []
         if found:
             return found
     return []

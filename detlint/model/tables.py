@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from detlint.facts.model import Const, Either, Items, Mapping, Param, Value
+from detlint.facts.model import Const, Each, Either, Items, Mapping, Param, Value
 from detlint.facts.scope import over
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
@@ -91,3 +91,5 @@ def parts_of(value: Value | None) -> Iterator[Value | None]:
     if isinstance(value, (Items, Mapping)):
         for inner in value.values:
             yield from parts_of(inner)
+    elif isinstance(value, Each):
+        yield from parts_of(value.of)

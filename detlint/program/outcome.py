@@ -43,6 +43,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
 
     first: frozenset[str] = frozenset()
     """The functions, by full name, in which it first draws from the streams that it leaves unseeded."""
+    untold: bool = False
+    """Whether it trains layers of Keras and never tells them so."""
 
     @property
     def only_tries(self) -> bool:

@@ -24,7 +24,7 @@ READING: Final = frozenset({
     "device", "draws-always", "draws-own", "getter", "gives-outputs", "in-evaluation-mode", "keeps-global-states", "keeps-random-states",
     "key", "layer", "looks-up", "no-grad", "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "rank",
     "ranks", "ranks-alone", "ranks-share", "reads-checkpoint", "repeats", "reseeds", "returns-first", "returns-parts",
-    "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts", "traces", "weights", "weights-only",
+    "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts", "shares-memory", "traces", "weights", "weights-only",
     "writes-checkpoint",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
@@ -184,6 +184,8 @@ class Reach(msgspec.Struct):
     """Whether it may add up what they have."""
     alone: bool = False
     """Whether it only communicates where somebody asks for that, and its project says nowhere that anybody does."""
+    applied: dict[Place, str] = {}
+    """The calls that run the forward pass of a layer of the program, with the class of that, the first that it is of."""
     tries: bool = False
     """Whether it only tries something out: all that it shows is shapes."""
     loads: bool = False
@@ -192,6 +194,8 @@ class Reach(msgspec.Struct):
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
     leaves: bool = False
     """Whether it builds what trains and never runs it: it only evaluates."""
+    untold: bool = False
+    """Whether it trains layers of Keras and never tells them so."""
     stops: str = ""
     """Where it surely ends with an error, before it trains or evaluates anything; "" where it doesn't."""
     needs: set[str] = set()
@@ -255,7 +259,7 @@ class Reach(msgspec.Struct):
         return Outcome(
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
-            self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()),
+            self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()), self.untold,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:

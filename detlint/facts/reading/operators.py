@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from detlint.facts.model import COMPARED, Branch, Const, Items, Mapping, Ref, Value
+from detlint.facts.model import COMPARED, Branch, Const, Each, Items, Mapping, Partial, Ref, Result, Value
 from detlint.facts.reading.handlers import of
 from detlint.facts.reading.names import Names
 from detlint.facts.reading.values import LONGEST_DISPLAY, member, without_table
@@ -129,9 +129,11 @@ class Operators(Names):
 
     @of(op.COLLECT)
     def _collect(self, at: int, operation: Op) -> Value | None:
-        return (
-            sets.SETS[elements.comprehended(self.scope.function, at)] if self.strings[operation[1]] == "set" else None
-        )
+        kind, function = self.strings[operation[1]], self.scope.function
+        if kind == "set":
+            return sets.SETS[elements.comprehended(function, at)]
+        one = self.made[elements.given(function, at)] if kind == "list" else None
+        return Each(one) if isinstance(one, Ref | Partial) or _is_made(one) else None
 
     @of(op.PART)
     def _part(self, at: int, operation: Op) -> Value | None:
@@ -143,3 +145,8 @@ class Operators(Names):
         if isinstance(value, Items) and len(value.values) == count:
             return value.values[number]
         return self.deeper(value, f"[{number}]")
+
+
+def _is_made(value: Value | None) -> bool:
+    """Whether a function that has a name gives a value: it may be a function, too."""
+    return isinstance(value, Result) and isinstance(value.of, Ref)
