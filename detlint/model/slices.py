@@ -143,8 +143,8 @@ class Slices:
     def _before(self, point: Point) -> Iterator[Point]:
         meaning, function, at = point
         operation = function.ops[at]
-        if operation[0] == op.PART and (given := self._part_given_back(point)):
-            yield from given
+        if operation[0] == op.PART and (parts := self._part_given_back(point)):
+            yield from parts
         elif not self._counts(point):
             yield from (Point(meaning, function, part) for part in function.values(at))
         if operation[0] == op.LOAD:
