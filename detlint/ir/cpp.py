@@ -148,6 +148,7 @@ class _Lowering(Expressions):
         self.waiting: dict[int, _Waiting] = {}
         self.templates: Sequence[str] = ()
         """Those of the template that is being read."""
+        self.adding = cpp_pragmas.declared(root)
         self.loops: list[bool] = []
         """Of what `break` may leave: whether that is a loop."""
 
@@ -203,7 +204,7 @@ class _Lowering(Expressions):
     def pragma(self, node: Node) -> None:
         """`#pragma omp parallel for reduction(+:x)`"""
         place = place_of(node)
-        names = [self.f.put(self.f.load(name), place) for name in cpp_pragmas.summed(node)]
+        names = [self.f.put(self.f.load(name), place) for name in cpp_pragmas.summed(node, self.adding)]
         if names:
             callee = self.f.put(self.f.load(cpp_pragmas.SUMMED), place)
             self.f.put((op.CALL, callee, len(names), *names), place)
