@@ -217,7 +217,7 @@ class _Lowering(Expressions):
     def constant(self, node: Node) -> None:
         """`#define N 4`, `#define REAL float`, `#define ADD atomicAdd`"""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        text = text_of(value).strip() if value is not None else ""
+        text = text_of(value).partition("//")[0].partition("/*")[0].strip() if value is not None else ""
         for begin, kinds in (("auto x = ", _VALUES), ("using x = ", _TYPES)) if text and name is not None else ():
             parsed = _parsed(f"{begin}{text};")
             found = (
