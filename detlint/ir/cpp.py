@@ -148,6 +148,7 @@ class _Lowering(Expressions):
         self.waiting: dict[int, _Waiting] = {}
         self.templates: Sequence[str] = ()
         """Those of the template that is being read."""
+        self.adding = cpp_pragmas.declared(root)
         self.loops: list[bool] = []
         """Of what `break` may leave: whether that is a loop."""
 
@@ -203,7 +204,7 @@ class _Lowering(Expressions):
     def pragma(self, node: Node) -> None:
         """`#pragma omp parallel for reduction(+:x)`"""
         place = place_of(node)
-        names = [self.f.put(self.f.load(name), place) for name in cpp_pragmas.summed(node)]
+        names = [self.f.put(self.f.load(name), place) for name in cpp_pragmas.summed(node, self.adding)]
         if names:
             callee = self.f.put(self.f.load(cpp_pragmas.SUMMED), place)
             self.f.put((op.CALL, callee, len(names), *names), place)
@@ -216,7 +217,7 @@ class _Lowering(Expressions):
     def constant(self, node: Node) -> None:
         """`#define N 4`, `#define REAL float`, `#define ADD atomicAdd`"""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        text = text_of(value).strip() if value is not None else ""
+        text = text_of(value).partition("//")[0].partition("/*")[0].strip() if value is not None else ""
         for begin, kinds in (("auto x = ", _VALUES), ("using x = ", _TYPES)) if text and name is not None else ():
             parsed = _parsed(f"{begin}{text};")
             found = (
