@@ -217,7 +217,7 @@ class _Lowering(Expressions):
     def constant(self, node: Node) -> None:
         """`#define N 4`, `#define REAL float`, `#define ADD atomicAdd`"""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        text = text_of(value).partition("//")[0].partition("/*")[0].strip() if value is not None else ""
+        text = cpp_macros.said(value).partition("/*")[0].strip()
         for begin, kinds in (("auto x = ", _VALUES), ("using x = ", _TYPES)) if text and name is not None else ():
             parsed = _parsed(f"{begin}{text};")
             found = (
@@ -245,7 +245,7 @@ class _Lowering(Expressions):
         if name is not None and given is not None and value is not None and cpp_macros.KERNEL in (value.text or b""):
             self.kernel(name.text or b"", given.named_children, value)
             return
-        text = text_of(value).replace("\\\n", " ") if value is not None else ""
+        text = cpp_macros.said(value)
         parsed = _parsed(f"void f() {{ {text}; }}") if may_be_kept(text) else None
         body = parsed.named_children[0] if parsed is not None and parsed.named_children else None
         if name is None or given is None or body is None:
