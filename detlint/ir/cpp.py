@@ -114,11 +114,6 @@ def _parsed(text: str) -> Node:
     return _parser().parse(text.encode("utf-8", "replace")).root_node
 
 
-def may_be_kept(text: str) -> bool:
-    """Whether what a macro stands for may matter: what it calls to add."""
-    return may_add(text.encode("utf-8", "replace"))
-
-
 def may_add(text: bytes) -> bool:
     """Whether a text has a word of what adds atomically."""
     return any(word in text for word in WORDS)
@@ -246,7 +241,7 @@ class _Lowering(Expressions):
             self.kernel(name.text or b"", given.named_children, value)
             return
         text = cpp_macros.said(value)
-        parsed = _parsed(f"void f() {{ {text}; }}") if may_be_kept(text) else None
+        parsed = _parsed(f"void f() {{ {text}; }}") if "(" in text or "+=" in text else None
         body = parsed.named_children[0] if parsed is not None and parsed.named_children else None
         if name is None or given is None or body is None:
             return
