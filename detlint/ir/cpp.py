@@ -114,11 +114,6 @@ def _parsed(text: str) -> Node:
     return _parser().parse(text.encode("utf-8", "replace")).root_node
 
 
-def may_be_kept(text: str) -> bool:
-    """Whether what a macro stands for may matter: what it calls to add."""
-    return may_add(text.encode("utf-8", "replace"))
-
-
 def may_add(text: bytes) -> bool:
     """Whether a text has a word of what adds atomically."""
     return any(word in text for word in WORDS)
@@ -217,7 +212,7 @@ class _Lowering(Expressions):
     def constant(self, node: Node) -> None:
         """`#define N 4`, `#define REAL float`, `#define ADD atomicAdd`"""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        text = text_of(value).partition("//")[0].partition("/*")[0].strip() if value is not None else ""
+        text = cpp_macros.said(value).partition("/*")[0].strip()
         for begin, kinds in (("auto x = ", _VALUES), ("using x = ", _TYPES)) if text and name is not None else ():
             parsed = _parsed(f"{begin}{text};")
             found = (
@@ -245,8 +240,8 @@ class _Lowering(Expressions):
         if name is not None and given is not None and value is not None and cpp_macros.KERNEL in (value.text or b""):
             self.kernel(name.text or b"", given.named_children, value)
             return
-        text = text_of(value).replace("\\\n", " ") if value is not None else ""
-        parsed = _parsed(f"void f() {{ {text}; }}") if may_be_kept(text) else None
+        text = cpp_macros.said(value)
+        parsed = _parsed(f"void f() {{ {text}; }}") if "(" in text or "+=" in text else None
         body = parsed.named_children[0] if parsed is not None and parsed.named_children else None
         if name is None or given is None or body is None:
             return
