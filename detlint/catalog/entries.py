@@ -558,6 +558,12 @@ class KernelLanguage(msgspec.Struct, frozen=True, forbid_unknown_fields=True, re
     """Those that add floating-point numbers, whatever their arguments."""
     indexed_atomics: tuple[str, ...] = ()
     """Those that are handed the array, the index, how long it is, and the number."""
+    reductions: tuple[str, ...] = ()
+    """Functions of C++, with their namespace, by which threads add up in an order of their own."""
+    reductions_by_policy: tuple[str, ...] = ()
+    """Those of them that do so only if they are told a policy."""
+    policies: tuple[str, ...] = ()
+    """Such policies."""
     counters: tuple[str, ...] = ()
     """Those that count whole numbers up to a limit."""
     swaps: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from detlint import counters
 from detlint.catalog import HARDWARE, Catalog
-from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, switches, workers
+from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, shared_steps, switches, workers
 from detlint.checks.alone import Alone
 from detlint.checks.backward import Backward
 from detlint.checks.device_tests import DeviceTests
@@ -26,6 +26,7 @@ from detlint.checks.raising import Raising
 from detlint.checks.ranks import RankRules
 from detlint.checks.resume import ResumeRules
 from detlint.checks.settled import Settled
+from detlint.checks.shared_steps import SharedSteps
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sources import SourceRules
 from detlint.checks.steady import Steady
@@ -137,6 +138,7 @@ class Engine:
             root,
         )
         self._on_cpu = OnCpu(self.matcher, self.verdicts.rules_out)
+        self._shared_steps = SharedSteps(self.matcher, users)
         self.sources = SourceRules(self.matcher, users)
         self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
@@ -256,6 +258,8 @@ class Engine:
             found += self.seed_rules.entropy(library.entropy(module, self.matcher, self._seeded), ())
         if kernels.CODE in self.on:
             found += self.verdicts.kernels.findings(module)
+        if shared_steps.CODE in self.on:
+            found += self._shared_steps.findings(module)
         at_sites = [*self._sites(module, runs), *self._own.findings(module, runs)]
         is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)

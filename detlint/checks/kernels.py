@@ -45,6 +45,10 @@ LOCKED: Final = (
     "`{api}` adds floating-point numbers under a lock, in whatever order the threads come by, so results vary between runs",
     "Store the parts at places of their own and add them up in order, or sum whole numbers.",
 )
+LOST: Final = (
+    "threads of a kernel read, add and store here without waiting for one another, so whose part is lost varies between runs",
+    "Store the parts at places of their own and add them up in order; atomic additions lose nothing, but vary, too.",
+)
 COUNTS: Final = (
     "`{api}` gives out places in whatever order the threads arrive, so what is stored there has another order in each run",
     "Find the places by a prefix sum over the threads, or sort what is stored.",
@@ -180,9 +184,12 @@ class KernelRules:
             told = set[int]()
             for atomic in atomics_of(self.kernels.terms, text.text):
                 own: Own = "error" if atomic.numbers == FLOATS else "warning"
-                message = self._rule.message.replace("{api}", atomic.name).replace("programs", "threads")
+                said = (
+                    self._rule.message.replace("{api}", atomic.name).replace("programs", "threads"),
+                    self._rule.remedy,
+                )
                 if atomic.place.function.number and text.line(atomic.line) not in told:
-                    found = self._finding(module, text.place, own, (message, self._rule.remedy), ())
+                    found = self._finding(module, text.place, own, LOST if atomic.is_lost else said, ())
                     yield self._in_text(found, text, atomic.line, atomic)
                 told.add(text.line(atomic.line))
 
@@ -226,7 +233,7 @@ class KernelRules:
         return self._finding(module, tuned.decorator, "warning", (message, remedy), steps)
 
     def _races(self, module: Module, meaning: Meaning, function: Function) -> Iterator[Finding]:
-        for place, is_sum in races(self.kernels, meaning, function):
+        for place, is_sum in dict.fromkeys(races(self.kernels, meaning, function)):
             steps = tuple(self._launches(meaning, function))
             yield self._finding(module, place, "align" if is_sum else "error", _OF_THREADS if is_sum else _RACE, steps)
 

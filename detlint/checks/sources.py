@@ -7,14 +7,15 @@ from itertools import islice
 from typing import Final
 
 from detlint.checks.finding import Certainty, Finding, Step
-from detlint.checks.kernels import CODE, COUNTS, LOCKED
+from detlint.checks.kernels import CODE, COUNTS, LOCKED, LOST
 from detlint.checks.levels import case_of, level
 from detlint.checks.match import Matcher
 from detlint.checks.tests import is_test
 from detlint.facts.model import Span
 from detlint.ir import ops as op
 from detlint.model.kernel_numbers import FLOATS, Terms
-from detlint.model.source_threads import of_threads
+from detlint.model.source_races import lost
+from detlint.model.source_threads import of_reductions, of_threads
 from detlint.model.sources import Atomic, Source
 from detlint.model.uses import Users
 
@@ -41,7 +42,11 @@ class SourceRules:
             return
         source = Source(self._terms, code, self._users.index, path)
         on_device = not targets or bool({"cuda", "ascend"} & {*targets})
-        for atomic in (*(source.atomics() if on_device else ()), *of_threads(source)):
+        for atomic in (
+            *((*source.atomics(), *lost(source)) if on_device else ()),
+            *of_threads(source),
+            *of_reductions(source),
+        ):
             yield self._finding(source, atomic)
 
     def _finding(self, source: Source, atomic: Atomic) -> Finding:
@@ -51,7 +56,7 @@ class SourceRules:
         certainty: Certainty = "certain" if atomic.numbers == FLOATS and steps else "likely"
         certainty = "possible" if atomic.is_own else certainty
         found = level(case_of(rule, self._matcher.settings, certainty=certainty, in_test=is_test(source.path)))
-        by_kind = COUNTS if atomic.is_counter else LOCKED if atomic.is_locked else None
+        by_kind = COUNTS if atomic.is_counter else LOCKED if atomic.is_locked else LOST if atomic.is_lost else None
         by_kind = OF_THREADS if atomic.is_of_host and by_kind is None else by_kind
         device = () if atomic.is_of_host else ("cuda",)
         said, remedy = by_kind or (rule.message.replace("programs", "threads"), rule.remedy)

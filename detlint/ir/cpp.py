@@ -61,6 +61,9 @@ WORDS: Final = (
     b"red.",
     b"atom.",
     b"red_add",
+    b"parallel_reduce",
+    b"sycl::reduction",
+    b"execution::par",
     *cpp_pragmas.WORDS,
 )
 """One of these is in what adds atomically."""

@@ -16,7 +16,7 @@ from detlint.model.kernel_locks import sums_behind, taken, varies
 from detlint.model.kernel_numbers import WHOLE, Numbers, joined
 from detlint.model.kernel_ways import SIGNS, Way, Ways
 from detlint.model.kernel_writers import Writers
-from detlint.model.kernels import Kernels
+from detlint.model.kernels import Kernels, Launch
 from detlint.model.meaning import Meaning
 
 
@@ -203,8 +203,8 @@ def _same(function: Function, one: int, other: int) -> bool:
 
 
 def races(kernels: Kernels, meaning: Meaning, function: Function) -> Iterator[tuple[Place, bool]]:
-    """What rounds of a loop that run at the same time do to one place: `total[index[i]] += x[i]`; and whether it is one sum over all
-    of them, which is put together from those of threads."""
+    """What rounds of a loop that run at the same time do to one place: `total[index[i]] += x[i]`, also by functions of the file; and
+    whether it is one sum over all of them, which is put together from those of threads."""
     numbers = kernels.numbers(meaning)
     writers, parallel = Writers(numbers, threads=False), set[int]()
     for mark, operation in function.each(op.FOR):
@@ -216,19 +216,50 @@ def races(kernels: Kernels, meaning: Meaning, function: Function) -> Iterator[tu
             continue  # a loop in one that runs in parallel is serial
         parallel.add(mark)
         end = function.parts[mark][-1]
-        sums = {each.at for each in sums_behind(function, mark)}
         before = {part[1] for at, part in function.each(op.STORE) if at < mark}
-        for at, part in function.each(op.SET_ITEM):
-            array, *indices = _row(function, part[1])
-            own = mark < array < end and function.ops[array][0] != op.LOAD  # made anew in each round
-            adds = mark < at < end and not own and (function.ops[part[3]][0] == op.AUGMENT or at in sums)
-            place = [array, *indices, part[2]]
-            if adds and not writers.is_alone(function, at, place, frozenset({f"program {mark}"})):
+        for at, place in _added_to(function, mark, end):
+            own = _is_own(function, place[0], mark, end)
+            if not own and not writers.is_alone(function, at, place, frozenset({f"program {mark}"})):
                 yield Place(function, at), False
+        for call, _ in function.each(op.CALL):
+            for raced in _races_in(kernels, meaning, function, call, mark) if mark < call < end else ():
+                yield raced, False
         for at, (_, slot, value) in function.each(op.STORE):
             adds = mark < at < end and slot in before and function.ops[value][0] == op.AUGMENT
             if adds and numbers.of(function, value) != WHOLE:
                 yield Place(function, at), True
+
+
+def _added_to(function: Function, begin: int, end: int) -> Iterator[tuple[int, list[int]]]:
+    """What adds to entries of arrays between two ops, with the array and the numbers of the entry."""
+    sums = {each.at for each in sums_behind(function, begin)}
+    for at, part in function.each(op.SET_ITEM):
+        if begin < at < end and (function.ops[part[3]][0] == op.AUGMENT or at in sums):
+            yield at, [*_row(function, part[1]), part[2]]
+
+
+def _is_own(function: Function, array: int, begin: int, end: int) -> bool:
+    """Whether an array is made anew in each round of a loop."""
+    return begin < array < end and function.ops[array][0] != op.LOAD
+
+
+def _races_in(kernels: Kernels, meaning: Meaning, function: Function, call: int, mark: int) -> Iterator[Place]:
+    """What functions of the same file that are called in a loop add to arrays from before it."""
+    rounds, outer = frozenset({f"program {mark}"}), Writers(kernels.numbers(meaning), threads=False)
+    for other, made in kernels.called(meaning, function, call):
+        launch = Launch(meaning, function, call, -1)
+        given = {n: kernels.handed(launch, made, n) for n in range(len(made.header.parameters))}
+        handed = {n: outer.axes(function, value) for n, value in given.items() if value >= 0}
+        for at, place in _added_to(made, -1, len(made.ops)) if other.path == meaning.path else ():
+            parameter = made.given(place[0])
+            number = parameter[1] if parameter is not None and parameter[0] is made else -1
+            value = given.get(number, -1)
+            array = function.meant(_row(function, value)[0]) if value >= 0 else -1
+            if array < 0 or _is_own(function, array, mark, function.parts[mark][-1]):
+                continue
+            apart = {**handed, number: outer.handed(function, value, frozenset())}
+            if not Writers(kernels.numbers(other), threads=False, handed=apart).is_alone(made, at, place, rounds):
+                yield Place(made, at)
 
 
 def _row(function: Function, value: int) -> list[int]:

@@ -68,13 +68,13 @@ def _of_itself(function: Function, place: tuple[int, ...], made: tuple[int, ...]
         if (
             item[0] == op.ITEM
             and len(place) > 1
-            and all(_alike(function, *pair) for pair in zip(item[1:3], place, strict=True))
+            and all(alike(function, *pair) for pair in zip(item[1:3], place, strict=True))
         ):
             return into, added
     return ()
 
 
-def _alike(function: Function, one: int, other: int) -> bool:
+def alike(function: Function, one: int, other: int) -> bool:
     """Whether two values are surely made the same way of the same ones."""
     one, other = function.meant(one), function.meant(other)
     parts = [[*function.values(each)] for each in (one, other)]
@@ -84,7 +84,7 @@ def _alike(function: Function, one: int, other: int) -> bool:
         [word for word in function.ops[at] if word not in own] for at, own in zip((one, other), parts, strict=True)
     ]
     same = len(parts[0]) == len(parts[1]) and written[0] == written[1]
-    return same and all(_alike(function, *pair) for pair in zip(*parts, strict=True))
+    return same and all(alike(function, *pair) for pair in zip(*parts, strict=True))
 
 
 def varies(function: Function, added: int) -> bool:

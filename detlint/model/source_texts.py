@@ -18,6 +18,7 @@ from detlint.model.kernels import Kernels
 from detlint.model.meaning import Meaning
 from detlint.model.source_adders import is_macro
 from detlint.model.source_holes import filled
+from detlint.model.source_races import lost
 from detlint.model.sources import Atomic, Source
 from detlint.sources.cpp_text import may_add
 
@@ -292,9 +293,10 @@ def atomics_of(terms: Terms, text: str, declared: Sequence[str] = ()) -> list[At
     text = _without_holes(text)
     body = f"{_kernel(declared)} {{ int i = blockIdx.x * blockDim.x + threadIdx.x; {text}; }}"
     sources = (text,) if is_source(text) else (body,) if declared else (text, f"void body() {{ {text}; }}")
-    for source in sources if may_add(text.encode("utf-8", "replace")) else ():
-        ir = lower(source.encode("utf-8", "replace"))
-        found = [a for a in Source(terms, Code(ir)).atomics() if not a.is_counter] if ir is not None else []
+    for said in sources if KERNEL in text or may_add(text.encode("utf-8", "replace")) else ():
+        ir = lower(said.encode("utf-8", "replace"))
+        source = Source(terms, Code(ir)) if ir is not None else None
+        found = [a for a in (*source.atomics(), *lost(source)) if not a.is_counter] if source is not None else []
         if found:
             return found
     return []

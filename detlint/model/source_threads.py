@@ -1,4 +1,5 @@
-"""Sources in C++: what threads of OpenMP and OpenACC add up, by `reduction(+:x)` or one by one, under `atomic` and `critical`.
+"""Sources in C++: what threads of OpenMP and OpenACC add up, by `reduction(+:x)` or one by one, under `atomic` and `critical`; and what
+functions of libraries do, `tbb::parallel_reduce`.
 
 What it may assume: there are several threads, and what is done one by one is about something that they share, but for what is declared
 there.
@@ -14,7 +15,7 @@ from detlint.ir.code import Function
 from detlint.ir.cpp_pragmas import HELD, SUMMED
 from detlint.ir.places import Place
 from detlint.model.kernel_locks import sums_behind
-from detlint.model.kernel_numbers import WHOLE, joined
+from detlint.model.kernel_numbers import FLOATS, WHOLE, joined
 from detlint.model.sources import Atomic, Source
 
 _SIGNS: Final = frozenset({"+", "-", "*"})
@@ -33,6 +34,36 @@ def of_threads(source: Source) -> Iterator[Atomic]:
             if function.dotted(operation[1]) == HELD:
                 yield from _one_by_one(source, function, mark)
                 yield from _counted(function, mark)
+
+
+def of_reductions(source: Source) -> Iterator[Atomic]:
+    """What functions of libraries add up by threads, in an order of their own."""
+    names = source.terms.of("reductions")
+    if {name.rpartition(".")[2] for name in names}.isdisjoint(source.code.identifiers):
+        return
+    for function in source.code.functions():
+        for at, operation in function.each(op.CALL):
+            callee = function.ops[operation[1]]
+            name = _qualified(function, callee[1] if callee[0] == op.ITEM else operation[1])
+            given = function.call(at).positional
+            parallel = any(source.terms.has("policies", _qualified(function, value)) for value in given)
+            runs = name in names and (parallel or not source.terms.has("reductions_by_policy", name))
+            if runs and any(_is_of_floats(source, function, value) for value in given):
+                yield Atomic(Place(function, at), name.rpartition(".")[2] + "(...)", FLOATS, is_of_host=True)
+
+
+def _qualified(function: Function, value: int) -> str:
+    """The last two parts of a name: `tbb.parallel_reduce`."""
+    return ".".join(function.dotted(value).split(".")[-2:])
+
+
+def _is_of_floats(source: Source, function: Function, value: int) -> bool:
+    """Whether what a reduction is handed says that it is one of floating-point numbers: what it begins with, or a function's parameter."""
+    operation = function.ops[value]
+    if operation[0] == op.FUNCTION:
+        given = function.code.function(operation[1]).header.parameters
+        return any(each.annotation >= 0 and source.values.of(function, each.annotation) == FLOATS for each in given)
+    return isinstance(function.constant(value), float) or source.values.of(function, value) == FLOATS
 
 
 def _parts(function: Function, value: int) -> list[int]:

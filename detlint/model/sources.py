@@ -51,6 +51,8 @@ class Atomic(NamedTuple):
 
     is_locked: bool = False
     """Whether it adds while it holds a lock."""
+    is_lost: bool = False
+    """Whether it isn't atomic, so that some of what threads add is lost."""
     is_of_host: bool = False
     """Whether threads of the host add, by OpenMP or OpenACC."""
 

@@ -181,7 +181,7 @@ class Values:
         self.names = set[str]()
         """The names under which the registries keep something that the run has come by."""
         self.assigned: dict[str, Origin] = {}
-        """Options of the command line that its launch gives, or that the run has set anew, by name."""
+        """Options of the command line that its launch gives, or that the run has set anew, as other attributes, by name."""
 
     def note(self, kind: str, of: object, answer: _T) -> _T:
         """Note what is asked; the answer."""
@@ -323,6 +323,10 @@ class Values:
         kind = self.resolver.types.of(base.value)
         spot = self._field_spot(kind, value.attr) if "::" in kind else None
         found = self.resolver.member(base.value, value.attr)
+        if "::" in kind and found == Const(None):  # until somebody sets it: `settings = Settings(); settings.seed = 1`
+            anew = self.note(ASSIGNED, value.attr, self.assigned.get(value.attr))
+            if anew is not None:
+                return anew
         if "::" in kind and rests_on_name(found) and (made := self._made(kind, value.attr)) is not None:
             return made
         if isinstance(found, Param) and "::" in kind:

@@ -7,7 +7,23 @@ from typing import Final
 
 from detlint.ir import cpp
 
-SUFFIXES: Final = (".cu", ".cuh", ".hip", ".cpp", ".h", ".hpp", ".cc", ".cxx", ".c", ".hh", ".inl", ".asc", ".cl")
+SUFFIXES: Final = (
+    ".cu",
+    ".cuh",
+    ".hip",
+    ".cpp",
+    ".h",
+    ".hpp",
+    ".cc",
+    ".cxx",
+    ".c",
+    ".hh",
+    ".inl",
+    ".asc",
+    ".cl",
+    ".metal",
+    ".mu",
+)
 
 
 def is_cpp(path: str | os.PathLike[str]) -> bool:
@@ -16,5 +32,5 @@ def is_cpp(path: str | os.PathLike[str]) -> bool:
 
 
 def may_add(data: bytes) -> bool:
-    """Whether a source may add atomically, or has a comment for detlint."""
-    return b"detlint" in data or cpp.may_add(data)
+    """Whether a source may add atomically, has a kernel, which may lose what it adds, or a comment for detlint."""
+    return b"detlint" in data or b"__global__" in data or cpp.may_add(data)
