@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
+from detlint.facts.model import TAKES_OUT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.exits import BEFORE
@@ -123,10 +124,8 @@ def _method(function: Function, call: int, loop: int) -> Iterator[Grown]:
     word, owner = function.called(call), function.called_on(call)
     if word in GROWS:
         operation = function.ops[owner]
-        # `groups[x].append(...)` has a list for each element.
-        keyed = operation[0] == op.ITEM and any(
-            is_of_turn(function, part, loop) for part in function.within(operation[2])
-        )
+        # `groups[x].append(...)` has a list for each element; `groups[kind(x)]` has one for several.
+        keyed = operation[0] == op.ITEM and _tells_turn(function, operation[2], loop)
         given = function.call(call).positional[-1:]
         yield Grown("sum" if keyed or operation[0] == op.CALL else "object", owner, *given)
     elif word in WRITES and function.dotted(owner) not in _SHOWN and not _opens(function, owner):
@@ -143,6 +142,14 @@ def is_of_turn(function: Function, value: int, loop: int) -> bool:
     return any(
         found >= 0 and function.ops[found][0] == op.STORE and _is_target(function, found, loop) for found in definitions
     )
+
+
+def _tells_turn(function: Function, key: int, loop: int) -> bool:
+    """Whether a key is another one in each turn: what the loop has at hand, or a text or a tuple that has it whole."""
+    operation = function.ops[key]
+    if operation[0] in (op.TUPLE, op.TEXT, op.FORMAT):
+        return any(_tells_turn(function, part, loop) for part in function.values(key))
+    return is_of_turn(function, key, loop)
 
 
 def _regrown(function: Function, operation: Op) -> Iterator[Grown]:
@@ -269,6 +276,8 @@ def _is_made_in(function: Function, definition: int, body: range, seen: frozense
         return _is_anew(function, function.ops[made][2], body, seen, whole)
     if code == op.CHOICE:
         return all(_is_anew(function, arm, body, seen, whole) for arm in function.ops[made][2:])
+    if code == op.CALL and whole and function.called(made) in TAKES_OUT and function.called_on(made) >= 0:
+        return _is_anew(function, function.called_on(made), body, seen, whole)  # `group = groups.get(key, [])`
     if code in _ALIASES or (code == op.CALL and not whole):
         return _is_anew(function, made, body, seen, whole)
     own = [part for part in function.within(made) if _is_same(function, function.ops[definition], part)]

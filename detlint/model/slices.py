@@ -143,7 +143,9 @@ class Slices:
     def _before(self, point: Point) -> Iterator[Point]:
         meaning, function, at = point
         operation = function.ops[at]
-        if not self._counts(point):
+        if operation[0] == op.PART and (parts := self._part_given_back(point)):
+            yield from parts
+        elif not self._counts(point):
             yield from (Point(meaning, function, part) for part in function.values(at))
         if operation[0] == op.LOAD:
             yield from self._of_name(point, operation[1])
@@ -195,6 +197,17 @@ class Slices:
         for setter, place in meaning.code.setters(attribute) if attribute and function.method is not None else ():
             if setter.own(place) == attribute and setter.ops[place][0] == op.SET_ATTR:
                 yield Point(meaning, setter, setter.ops[place][3])
+
+    def _part_given_back(self, point: Point) -> list[Point]:
+        """The parts that a value is of what a function of the program gives back, where that always gives so many; nothing for any other
+        value."""
+        operation = point.function.ops[point.at]
+        number, count, made = operation[2], operation[3], point.function.ops[operation[1]]
+        given = [*self._given_back(point.meaning.name(point.function, made[1]))] if made[0] == op.CALL else []
+        tuples = [(one, one.function.ops[one.at]) for one in given]
+        if not all(display[0] == op.TUPLE and len(display) - 1 == count for _, display in tuples):
+            return []
+        return [one._replace(at=display[1 + number]) for one, display in tuples]
 
     def _given_back(self, name: str) -> Iterator[Point]:
         """What a function of the program gives back."""
