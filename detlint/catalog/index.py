@@ -484,6 +484,11 @@ class Catalog:
         return frozenset(last for owner, _, last in found if owner.endswith("Dataset"))
 
     @cached_property
+    def preparing(self) -> frozenset[str]:
+        """The last components of what only makes data sets, or seeds."""
+        return self.shuffled_words | self.seeded_words
+
+    @cached_property
     def describing(self) -> frozenset[str]:
         """What data sets have that says nothing of the order in which they are taken, by its last component."""
         return self.words_with("describes-data")

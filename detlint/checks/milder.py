@@ -8,6 +8,7 @@ from typing import Final
 
 from detlint.catalog import SHUFFLED, Target
 from detlint.checks.constants import Constants
+from detlint.checks.kept_in_files import SPLITS, is_kept
 from detlint.checks.leftover import Leftover
 from detlint.checks.match import OPERATORS, Match, Matcher
 from detlint.checks.origins import Origins
@@ -23,6 +24,7 @@ from detlint.config import Settings
 from detlint.db import Memo
 from detlint.facts.model import Function
 from detlint.model.module import Module
+from detlint.model.places import call_of
 from detlint.model.uses import Users
 from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
@@ -148,6 +150,9 @@ class Milder:
         """Nothing of the program calls or uses what it stands in, or not so that it counts."""
         if match.entry.rule == SHUFFLED and self._silence.is_idle(module, index):
             return "nothing goes through what it gives: no more of the script, or no cell of the notebook, but who keeps that open may"
+        point = call_of(self._resolver, module, module.sites[index]) if SPLITS in match.entry.contexts else None
+        if point is not None and is_kept(*point, self._resolver.catalog):
+            return "it is only done where a file is missing, into which it is written: later runs read that"
         if reason := self._own_calls.rule_out(module, index, match):
             return f"as the program itself calls it, {reason}; others decide by how they do"
         if reason := self._settled_calls.rule_out(module, index, match):

@@ -155,8 +155,10 @@ class Sites(Handed):
             self.result.applied.setdefault(place, visit.applied)
         if callees:
             overwritten = visit.layered and self.is_overwritten(target, place)
+            # What the network is handed to that is given back, and then overwritten, fills it: `initialize(model)`.
+            hollow = (overwritten and visit.builds) or (self.empties and self.is_handed_over(site))
             outer, self.empties = self.empties, overwritten and not visit.builds
-            self.hollow += overwritten and visit.builds
+            self.hollow += hollow
             self.trying += visit.measured
             work = partial(self.call_all, callees, place, visit.choose)
             if visit.measured or (self.unread_parts and self.is_unread(place)):
@@ -164,7 +166,7 @@ class Sites(Handed):
             else:
                 work()
             self.trying -= visit.measured
-            self.hollow -= overwritten and visit.builds
+            self.hollow -= hollow
             self.empties = outer
             self.command(target, place)
         elif not self.command(target, place):

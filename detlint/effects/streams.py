@@ -20,6 +20,7 @@ from detlint.facts.model import (
     Member,
     Ref,
     Result,
+    Site,
     Step,
     Value,
     is_made_by,
@@ -42,7 +43,7 @@ class Streams(Stepping):
         if self.resolver.kinds.layer(self.resolver.types.of(Result(target, -1))) is None:
             return False
         module, function = place.module, self.frame.function
-        if self.empties and self.is_of(function.returns, place):
+        if self.empties and (self.is_of(function.returns, place) or self.is_handed_to(function.returns, place)):
             return True
         loading = self.resolver.catalog.loading
         if not self.flow.loads_weights(module, function):
@@ -107,6 +108,17 @@ class Streams(Stepping):
                 if target is None or self.flow.callees(target):
                     return True
         return False
+
+    def is_handed_over(self, site: Site) -> bool:
+        """Whether a call is handed what the function gives back that runs now."""
+        given = (one.site for one in options(self.frame.function.returns) if isinstance(one, Result) and one.site >= 0)
+        handed = {argument.value.site for argument in site.args if isinstance(argument.value, Result)}
+        return not handed.isdisjoint(given)
+
+    def is_handed_to(self, value: Value | None, place: Place) -> bool:
+        """Whether a call of this file gives a value, and is handed what another one gives: a part of the network."""
+        calls = (place.module.sites[one.site] for one in options(value) if isinstance(one, Result) and one.site >= 0)
+        return any(self.is_of(argument.value, place) for call in calls for argument in call.args)
 
     def is_of(self, value: Value | None, place: Place) -> bool:
         """Whether a value may be what a call gives, itself or by way of methods that give their object back."""

@@ -114,11 +114,6 @@ def _parsed(text: str) -> Node:
     return _parser().parse(text.encode("utf-8", "replace")).root_node
 
 
-def may_be_kept(text: str) -> bool:
-    """Whether what a macro stands for may matter: what it calls to add."""
-    return may_add(text.encode("utf-8", "replace"))
-
-
 def may_add(text: bytes) -> bool:
     """Whether a text has a word of what adds atomically."""
     return any(word in text for word in WORDS)
@@ -148,6 +143,7 @@ class _Lowering(Expressions):
         self.waiting: dict[int, _Waiting] = {}
         self.templates: Sequence[str] = ()
         """Those of the template that is being read."""
+        self.adding = cpp_pragmas.declared(root)
         self.loops: list[bool] = []
         """Of what `break` may leave: whether that is a loop."""
 
@@ -203,7 +199,7 @@ class _Lowering(Expressions):
     def pragma(self, node: Node) -> None:
         """`#pragma omp parallel for reduction(+:x)`"""
         place = place_of(node)
-        names = [self.f.put(self.f.load(name), place) for name in cpp_pragmas.summed(node)]
+        names = [self.f.put(self.f.load(name), place) for name in cpp_pragmas.summed(node, self.adding)]
         if names:
             callee = self.f.put(self.f.load(cpp_pragmas.SUMMED), place)
             self.f.put((op.CALL, callee, len(names), *names), place)
@@ -216,7 +212,7 @@ class _Lowering(Expressions):
     def constant(self, node: Node) -> None:
         """`#define N 4`, `#define REAL float`, `#define ADD atomicAdd`"""
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        text = text_of(value).strip() if value is not None else ""
+        text = cpp_macros.said(value).partition("/*")[0].strip()
         for begin, kinds in (("auto x = ", _VALUES), ("using x = ", _TYPES)) if text and name is not None else ():
             parsed = _parsed(f"{begin}{text};")
             found = (
@@ -244,8 +240,8 @@ class _Lowering(Expressions):
         if name is not None and given is not None and value is not None and cpp_macros.KERNEL in (value.text or b""):
             self.kernel(name.text or b"", given.named_children, value)
             return
-        text = text_of(value).replace("\\\n", " ") if value is not None else ""
-        parsed = _parsed(f"void f() {{ {text}; }}") if may_be_kept(text) else None
+        text = cpp_macros.said(value)
+        parsed = _parsed(f"void f() {{ {text}; }}") if "(" in text or "+=" in text else None
         body = parsed.named_children[0] if parsed is not None and parsed.named_children else None
         if name is None or given is None or body is None:
             return

@@ -17,6 +17,12 @@ _OPENING: Final = frozenset({"(", "[", "{"})
 _CLOSING: Final = frozenset({")", "]", "}"})
 
 
+def said(value: Node | None) -> str:
+    """What a macro stands for, on one line, but for the comment behind it."""
+    text = (value.text or b"") if value is not None else b""
+    return text.decode("utf-8", "replace").replace("\\\n", " ").partition("//")[0]
+
+
 def written_out(value: Node) -> bytes:
     """What a macro makes, on the lines on which it stands; what is pasted together, `name##T`, is one word."""
     begin = value.start_point

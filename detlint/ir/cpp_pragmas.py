@@ -48,8 +48,26 @@ def labelled(text: bytes, root: Node) -> bytes:
     return text
 
 
-def summed(node: Node) -> Iterator[str]:
-    """The variables that threads add up, each a part, by what a pragma says."""
+def declared(root: Node) -> frozenset[str]:
+    """The names of reductions that a source declares and that add: `declare reduction(sum : Vector : omp_out += omp_in)`."""
+    waiting, found = [root] if b"declare reduction" in (root.text or b"") else [], set[str]()
+    while waiting:
+        node = waiting.pop()
+        waiting += [child for child in node.named_children if child.named_child_count]
+        words = words_of(node)
+        if words[:4] == ["omp", "declare", "reduction", "("] and any(
+            "+" in w or w.startswith("plus") for w in words[5:]
+        ):
+            found.add(words[4])
+    return frozenset(found)
+
+
+def summed(node: Node, names: frozenset[str] = frozenset()) -> Iterator[str]:
+    """The variables that threads add up, each a part, by what a pragma says.
+
+    Args:
+        names: those of further reductions that add.
+    """
     words = words_of(node)
     clause = words.index("(") if "(" in words else 0
     threads = words[:1] in (["omp"], ["acc"]) and "declare" not in words and not _WITHIN.isdisjoint(words[:clause])
@@ -58,6 +76,6 @@ def summed(node: Node) -> Iterator[str]:
             continue
         end = words.index(")", at) if ")" in words[at:] else len(words)
         split = words.index(":", at, end) if ":" in words[at:end] else end
-        sign, names = words[at + 2 : split], words[split + 1 : end]
-        if not _SIGNS.isdisjoint(sign):
-            yield from (name for each in names if (name := each.partition("[")[0]).isidentifier())
+        sign, variables = words[at + 2 : split], words[split + 1 : end]
+        if not (_SIGNS | names).isdisjoint(sign):
+            yield from (name for each in variables if (name := each.partition("[")[0]).isidentifier())

@@ -62,6 +62,8 @@ class Index:
         self._db = db
         self.sought: Noted[tuple[str, str]] = Noted(db, marks.saying)
         """How the paths begin of the files that words were looked for in, and the words."""
+        self.opened: Noted[str] = Noted(db, marks.body)
+        """The sources of C++ that were asked for."""
 
     def has(self, path: str) -> bool:
         """Whether a file is one of the program's."""
@@ -74,6 +76,7 @@ class Index:
 
     def source(self, path: str) -> Code | None:
         """The IR of a source in C++; None for any other file, and for one that can't be read."""
+        self.opened.add(path)
         if path not in self._sources:
             data = counters.looked_through(self._bytes(path)) if is_cpp(path) else None
             ir = lower(data) if data is not None else None

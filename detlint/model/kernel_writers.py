@@ -247,7 +247,13 @@ class Writers:
         )
 
     def _begins(self, function: Function, value: int) -> bool:
-        """Whether what is loaded is where a segment begins: the next entry of the same table is loaded, too."""
+        """Whether what is loaded is where a segment begins: the next entry of the same table is loaded, too. So is what a loop counts from
+        there on, `for k in range(begin, end, BLOCK)`."""
+        value = function.meant(value)
+        rounds = function.ops[value]
+        if rounds[0] == op.FOR and function.ops[rounds[1]][0] == op.CALL:
+            given = function.call(rounds[1]).positional
+            value = function.meant(given[0]) if len(given) > 1 else value
         place = self._entry(function, value)
         following = {*self._next(function, place[1])} if place[1] >= 0 else set[str]()
         others = (self._entry(function, at) for at, _ in function.each(op.CALL, op.ITEM))

@@ -14,6 +14,7 @@ from detlint.ir.code import Function
 from detlint.ir.uses import Use
 from detlint.model.unused import Role, Unused, Worth
 
+_OPENS: Final = "builtins.open"
 _MAKES_TEXTS: Final = frozenset({
     "builtins.format", "builtins.hex", "builtins.int", "builtins.round", "builtins.str", "os.path.join", "pathlib.Path",
 })  # fmt: skip
@@ -32,7 +33,7 @@ def is_label(catalog: Catalog, name: Callable[[Function, int], str], function: F
 
     def role(function: Function, call: int, _: int) -> Role:
         called = name(function, call)
-        if called in catalog.labels:
+        if called in catalog.labels or (called == _OPENS and _writes(function, call)):
             found.add(call)
             return "ends"
         return "passes" if called in _MAKES_TEXTS else ""
@@ -46,6 +47,13 @@ def is_label(catalog: Catalog, name: Callable[[Function, int], str], function: F
         return use.op in found
 
     return Unused(function, Worth(role, passes, sinks=ends)).holds(at) and bool(found)
+
+
+def _writes(function: Function, call: int) -> bool:
+    """Whether a file is opened to be written: it is made under that name."""
+    mode = function.call(call).argument(1, "mode")
+    said = function.constant(mode) if mode >= 0 else None
+    return isinstance(said, str) and said[:1] in ("w", "x")
 
 
 def _told_before(function: Function, use: Use) -> str:

@@ -363,7 +363,8 @@ class Sinks:
             unused = Unused(function, Worth(partial(self._role_of_object, meaning), ends=_says_shape))
             return unused.holds(at) and unused.ended
         if self._is_shuffled(meaning, function, at):
-            return acts(function) and not reads_any_name(function.code) and self._is_left(function, at, meaning, [])
+            known = acts(function, self._catalog.preparing) and not reads_any_name(function.code)
+            return known and self._is_left(function, at, meaning, [])
         own = self._name(meaning, function, at).startswith(f"{meaning.module.path}::") and _is_kept(
             function, at, meaning
         )
@@ -407,8 +408,7 @@ class Sinks:
             return ""
 
         def ends(function: Function, attribute: int) -> bool:
-            word = function.code.strings[function.ops[attribute][2]]
-            return word in SHAPES or word in self._catalog.describing
+            return function.code.strings[function.ops[attribute][2]] in SHAPES | self._catalog.describing
 
         worth = Worth(role, lambda method: method in self._catalog.data_methods, ends, parts=False)
         unused = Unused(function, worth)

@@ -128,8 +128,8 @@ class _Kernel:
 
     def _meets(self, each: Sum, others: Sequence[Sum]) -> bool:
         """Whether a row is told by a table, and another addition to the array by another entry, or the entry is any of all."""
-        own = self._entries(each)
-        if any(self._is_rest(part) for part in self._parts(each)):
+        own, parts = self._entries(each), self._parts(each)
+        if any(self._is_rest(part) for part in parts) and not any(self._divides(part) for part in parts):
             return bool(own)
         rows = [self._entries(other) for other in others if other is not each]
         return bool(own) and any(row and not self._are_alike(own, row) for row in rows)
@@ -143,6 +143,11 @@ class _Kernel:
 
     def _are_alike(self, one: Sequence[int], other: Sequence[int]) -> bool:
         return any(alike(self._function, a, b) for a in one for b in other)
+
+    def _divides(self, part: int) -> bool:
+        """Whether a value is the other part of a division, which may keep apart what the rest doesn't."""
+        operation = self._function.ops[part]
+        return operation[0] == op.BINARY and self._function.strings[operation[1]] == "/"
 
     def _is_rest(self, part: int) -> bool:
         """Whether a value is the rest of what was loaded, by how many there are."""

@@ -86,7 +86,7 @@ class SourceWays:
         """Whether a thread stores what it has by its own number where a counter says that others share: `out[atomicAdd(&n, 1)] = x[i]`.
         What is made of the count alone, a task that is taken from a queue, is the same whoever takes it."""
         given = function.call(at).positional
-        counts = len(given) == 2 and function.called_on(at) < 0
+        counts = len(given) in (1, 2) and function.called_on(at) < 0
         return counts and not self.is_alone(function, at, given[:1]) and self._stores_own(function, at)
 
     def _stores_own(self, function: Function, count: int, depth: int = 0) -> bool:

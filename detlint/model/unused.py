@@ -33,12 +33,18 @@ def reads_any_name(code: Code) -> bool:
     return "f_locals" in code.identifiers or any(not _BY_NAME.isdisjoint(function.slots) for function in functions)
 
 
-def acts(function: Function) -> bool:
-    """Whether a top level goes through something, or calls something for its own sake, and not just to print: whoever writes it has come
-    to the use of what he makes there."""
-    calls = (call for call, _ in function.each(op.CALL) if not function.users[call])
-    acts = any(not function.is_builtin(function.ops[call][1], "print") for call in calls)
-    return acts or any(function.collected(mark) < 0 for mark, _ in function.each(op.FOR, op.WHILE))
+def acts(function: Function, prepares: Collection[str]) -> bool:
+    """Whether a top level goes through something, or calls something for its own sake, and not just to print or to prepare: whoever writes
+    it has come to the use of what he makes there.
+
+    Args:
+        prepares: the last components of the names of what only prepares.
+    """
+    calls = [call for call, _ in function.each(op.CALL) if not function.users[call]]
+    acting = (call for call in calls if function.called(call) not in prepares)
+    if any(not function.is_builtin(function.ops[call][1], "print") for call in acting):
+        return True
+    return any(function.collected(mark) < 0 for mark, _ in function.each(op.FOR, op.WHILE))
 
 
 class Worth(NamedTuple):

@@ -127,7 +127,7 @@ class Blocks(Bindings):
         block = self.blocks[-1]
         if block.kind == "choice":
             if len(self.steps) > block.began:
-                self.under(self.decided_by_mode(self.ops[block.mark][1], holds=True), block.began)
+                self.under_test(self.ops[block.mark][1], block.began, holds=True)
             block.began = len(self.steps)
         elif block.kind == "if" or block.kind == "main":
             self.end_if(block)
@@ -423,7 +423,7 @@ class Blocks(Bindings):
                 mode = self.mode_of(asked) if asked >= 0 and not negated else None
                 self.under(mode if asked >= 0 else self.kept_flag(first), block.began)
             elif self.strings[self.ops[parts[-1] + 1][1]] == "if":
-                self.under(self.decided_by_mode(self.tested, holds=False), block.began)
+                self.under_test(self.tested, block.began, holds=False)
 
     def close_assert(self, block: Block, at: int) -> None:
         """End an assertion."""
