@@ -9,7 +9,8 @@ import msgspec
 
 from detlint.catalog import HARDWARE
 from detlint.effects.sites import Sites
-from detlint.facts.model import Ref
+from detlint.facts.model import Function, Ref
+from detlint.model.module import Module
 from detlint.program.reach import Draws, Reach
 
 MOST_CHOICES: Final = 16
@@ -164,14 +165,18 @@ class WholeRun(Sites):
             used.update(waiting)
             for name, called in waiting:
                 for module, function, _ in self.flow.hooks(name, called):
-                    if function.name.endswith(".__call__") and name in self.shelved:
-                        continue
+                    if function.name.endswith(".__call__") and (name in self.shelved or self.has_followed(module, function)):
+                        continue  # it was called where it is: in the workers of a loader, say
                     self.path = (self.built[name],)
                     work = partial(self.call, module, function, name, self.built[name], {})
                     if streams is not None and "__getitem" in function.name:
                         self.aside(streams, partial(self.caught, work))
                     else:
                         self.for_layer(name, partial(self.caught, work))
+
+    def has_followed(self, module: Module, function: Function) -> bool:
+        """Whether the run has come to a function."""
+        return (module.path, function.number) in self.result.followed
 
     def use_registries(self, used: set[tuple[str, bool]], streams: dict[str, str] | None) -> None:
         """Run what may have been chosen from registries, and what it builds; each definition from where the run is now."""
