@@ -165,7 +165,9 @@ class WholeRun(Sites):
             used.update(waiting)
             for name, called in waiting:
                 for module, function, _ in self.flow.hooks(name, called):
-                    if function.name.endswith(".__call__") and (name in self.shelved or self.has_followed(module, function)):
+                    if function.name.endswith(".__call__") and (
+                        name in self.shelved or self.has_followed(module, function)
+                    ):
                         continue  # it was called where it is: in the workers of a loader, say
                     self.path = (self.built[name],)
                     work = partial(self.call, module, function, name, self.built[name], {})

@@ -128,8 +128,18 @@ def _method(function: Function, call: int, loop: int) -> Iterator[Grown]:
         keyed = operation[0] == op.ITEM and _tells_turn(function, operation[2], loop)
         given = function.call(call).positional[-1:]
         yield Grown("sum" if keyed or operation[0] == op.CALL else "object", owner, *given)
-    elif word in WRITES and function.dotted(owner) not in _SHOWN and not _opens(function, owner):
+    elif word in WRITES and function.dotted(owner) not in _SHOWN and not _writes_whole(function, call, owner):
         yield Grown("file", owner)
+
+
+def _writes_whole(function: Function, call: int, value: int) -> bool:
+    """Whether a whole file is written: one that is opened on the spot, or by a library, `soundfile.write(path, sound, rate)`."""
+    if function.ops[call][2] < 2:
+        return _opens(function, value)
+    operation = function.ops[value]
+    stores = function.code.stores(function.binding(operation[1])) if operation[0] == op.LOAD else ()
+    made = [other.ops[other.ops[at][2]][0] for other, at in stores if other.ops[at][0] == op.STORE]
+    return bool(made) and {op.IMPORT, op.MEMBER}.issuperset(made)
 
 
 def is_of_turn(function: Function, value: int, loop: int) -> bool:

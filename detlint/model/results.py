@@ -79,6 +79,8 @@ class Results:
             contexts = resolver.contexts(of.name)
             if isinstance(value.of, Member) and resolver.returns_self(of.name):
                 return resolver.normal(path, value.of.base, function)
+            if "returns-object" in contexts and (made := self._asked_class(path, value.of)) is not None:
+                return Result(made, site)
             if "returns-first" in contexts and value.site >= 0:
                 module = resolver.module(path)
                 args = module.sites[value.site].args if module is not None else ()
@@ -92,6 +94,14 @@ class Results:
             found = self.asked(of, path, value.site, function)
             return Result(found, site) if of.of == METHODCALLER and found is not None else found
         return Result(of, site) if of is not None else None
+
+    def _asked_class(self, path: str, method: Value | None) -> Ref | None:
+        """The class of the program that is asked for a method of a library's: `Net.load_from_checkpoint`."""
+        base = method.base if isinstance(method, Member) else None
+        if isinstance(method, Ref):
+            base = Ref(method.name.rpartition(".")[0])
+        named = self._resolver.name(path, base.name) if isinstance(base, Ref) else None
+        return named if isinstance(named, Ref) and self._resolver.classes.is_class(named.name) else None
 
     def is_getter(self, value: Result) -> bool:
         """Whether a call makes a function that reads attributes of what it gets, or calls a method of it."""

@@ -24,7 +24,7 @@ READING: Final = frozenset({
     "dataset", "describes-data", "device", "draws-always", "draws-own", "getter", "gives-outputs", "in-evaluation-mode",
     "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "no-grad", "one-hot", "parameter", "parses-records",
     "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint", "repeats", "reseeds",
-    "returns-first", "returns-parts", "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts",
+    "returns-first", "returns-object", "returns-parts", "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts",
     "shares-memory", "splits", "traces", "weights", "weights-only", "writes-checkpoint",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""

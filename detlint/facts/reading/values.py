@@ -91,7 +91,7 @@ def operation(left: Value | None, right: Value | None) -> Value | None:
     if left is COMPARED and right is COMPARED:
         return COMPARED
     if type(left) is Either and type(right) is not Instance and any(type(option) in TYPED for option in left.options):
-        # `seed + rank`, where the seed is drawn unless it is given: it is still what was drawn. So is `loss + penalty`, by either criterion.
+        # `seed + rank`, where the seed is drawn unless it is given: it is still what was drawn.
         return join(operation(option, right) for option in left.options)
     if type(left) in TYPED and type(left) is not Instance and is_of_stdlib(right) and not is_drawn(right):
         left, right = right, left  # `rank + int(time.time())` differs as the clock does, whatever the rank is
