@@ -164,6 +164,10 @@ class _Search:
         """Classes -> those of them that derive from them, or are they."""
         self._had: dict[str, dict[str, Reason]] = {}
         """The attributes that live code has of objects, with the classes of these."""
+        self._tables: dict[str, list[tuple[str, Reason]]] = {}
+        """The definitions that live top levels keep in variables which nobody has read yet."""
+        self._read: set[str] = set()
+        """The variables that live code reads, by their names alone."""
         self._far: dict[Piece, int] = {}
         """How many references lead to a piece from one that was followed, where any was."""
         self.found: dict[Piece, Reason] = {}
@@ -192,6 +196,17 @@ class _Search:
                 self._refer(name, Reason(piece, at))
             for (owner, attribute), at in found.attributes.items():
                 self._have(owner, attribute, Reason(piece, at))
+            self._keep(piece, found)
+
+    def _keep(self, piece: Piece, found: Refers) -> None:
+        """A live piece keeps definitions in variables, and reads some: who reads one has what it holds."""
+        for variable, kept in found.tables.items():
+            self._tables.setdefault(variable, []).extend((name, Reason(piece, at)) for name, at in kept.items())
+        read = dict.fromkeys((*found.reads, *(attribute for _, attribute in found.attributes)))
+        self._read.update(read)
+        for variable in (*found.tables, *read) if self._tables else ():
+            for name, reason in self._tables.pop(variable, ()) if variable in self._read else ():
+                self._refer(name, reason)
 
     def _as_followed(self, found: Refers) -> Refers:
         """What is left of what a piece refers to, where it is known which definitions it calls."""

@@ -32,6 +32,10 @@ class Refers(msgspec.Struct, frozen=True):
     """The classes of objects (`ANY` for one that isn't known), with the attributes that are had of them."""
     imports: dict[str, int] = {}
     """The files of the program whose top level runs by it."""
+    tables: dict[str, dict[str, int]] = {}
+    """The variables of a top level that hold tables, lists or tuples of definitions, with these: who reads one has them."""
+    reads: tuple[str, ...] = ()
+    """The names of the variables of files that it reads."""
     inside: dict[int, int] = {}
     """The numbers of the functions and class bodies that stand in it and that are come to where it is: class bodies, lambdas, and what
     decorators that aren't known are handed."""
@@ -39,11 +43,13 @@ class Refers(msgspec.Struct, frozen=True):
 
 def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
     """What a function, class body or top level refers to, itself; not what those do that stand in it."""
-    found, values = Refers(), set[str]()
+    found, values, reads = Refers(), set[str](), dict[str, None]()
     for at, operation in enumerate(function.ops):
         if function.is_dead(at):
             continue
         kind = operation[0]
+        if kind == op.MEMBER:
+            reads.update(dict.fromkeys(_renamed(function, at)))
         if kind in (op.IMPORT, op.MEMBER, op.STAR_IMPORT):
             for path in _files(resolver, meaning, function, at):
                 found.imports.setdefault(path, at)
@@ -54,6 +60,11 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
                 found.inside.setdefault(operation[1], at)
         elif kind in (op.LOAD, op.ATTR) and not _is_only_named(function, at):
             names = dict.fromkeys(_definitions(meaning, function, at), at)
+            if kind == op.LOAD and function.binding(operation[1]).owner == 0:
+                reads[function.text(operation[1])] = None
+            if names and not function.number and (table := _table(function, at)):
+                found.tables.setdefault(table, {}).update(names)
+                continue
             found.definitions.update({**names, **found.definitions})
             values.update(names if _is_value(function, at) else ())
             owner, attribute = _attribute(meaning, function, at) if kind == op.ATTR else (ANY, "")
@@ -67,7 +78,31 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
             callee = meaning.kind(function, operation[1])
             if _SOURCES in callee:
                 found.attributes.setdefault((callee, "__call__"), at)
-    return msgspec.structs.replace(found, values=frozenset(values))
+    return msgspec.structs.replace(found, values=frozenset(values), reads=(*reads,))
+
+
+def _table(function: Function, value: int) -> str:
+    """The variable that keeps a table of which a value is a part; "" where it is more than that."""
+    held = value
+    while len(function.users[held]) == 1:
+        (use,) = function.users[held]
+        kind = function.ops[use.op][0]
+        if kind == op.STORE:
+            return function.text(function.ops[use.op][1]) if held != value else ""
+        if kind not in (op.DICT, op.LIST, op.TUPLE):
+            return ""
+        held = use.op
+    return ""
+
+
+def _renamed(function: Function, at: int) -> Iterator[str]:
+    """The name of what is imported, if it gets another one here."""
+    name = function.code.strings[function.ops[at][2]]
+    if any(
+        function.ops[use.op][0] != op.STORE or function.text(function.ops[use.op][1]) != name
+        for use in function.users[at]
+    ):
+        yield name
 
 
 def _is_value(function: Function, at: int) -> bool:
