@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from detlint.catalog import SHUFFLED, Target
+from detlint.catalog import OPEN_SEED, SHUFFLED, Target
 from detlint.checks.constants import Constants
 from detlint.checks.kept_in_files import SPLITS, is_kept
 from detlint.checks.leftover import Leftover
@@ -153,10 +153,10 @@ class Milder:
         point = call_of(self._resolver, module, module.sites[index]) if SPLITS in match.entry.contexts else None
         if point is not None and is_kept(*point, self._resolver.catalog):
             return "it is only done where a file is missing, into which it is written: later runs read that"
-        if reason := self._own_calls.rule_out(module, index, match):
-            return f"as the program itself calls it, {reason}; others decide by how they do"
-        if reason := self._settled_calls.rule_out(module, index, match):
-            return f"as all files of settings of the project have it, {reason}; others decide by theirs"
+        # Which seeds a library leaves open is told to those who call it as they like.
+        offered = not through and match.entry.rule == OPEN_SEED and self._unnamed.is_in_library(module)
+        if not offered and (reason := self._ruled_out(module, index, match)):
+            return reason
         if self._is_unread(module, index, match, self._ignored.holds):
             return (
                 "as all files of settings of the project have it, nothing reads what it gives; others decide by theirs"
@@ -171,7 +171,7 @@ class Milder:
             return "nothing that the program runs names what it stands in"
         # Of methods, calls say it.
         function = module.function_of(module.sites[index])
-        plain = not function.owner and not self._unnamed.is_idle(module, index)
+        plain = not (function.owner or offered) and not self._unnamed.is_idle(module, index)
         if plain and self._settled_unnamed.is_idle(module, index):
             return "as all files of settings of the project have it, nothing names what it stands in; others decide by theirs"
         own = module.sites[index].function == 0 and all(outcome.entry == module.path for outcome in through)
@@ -181,6 +181,14 @@ class Milder:
             return "it is a part of a layer that only methods use which nothing calls"
         if self._unapplied.holds(module, index):
             return "it stands in a layer of which nothing calls any object"
+        return ""
+
+    def _ruled_out(self, module: Module, index: int, match: Match) -> str:
+        """What keeps the flow from a site, or its condition from holding, as the program calls it or its settings have it."""
+        if reason := self._own_calls.rule_out(module, index, match):
+            return f"as the program itself calls it, {reason}; others decide by how they do"
+        if reason := self._settled_calls.rule_out(module, index, match):
+            return f"as all files of settings of the project have it, {reason}; others decide by theirs"
         return ""
 
     def _stop_of_training(self, runs: Runs, through: list[Outcome]) -> str:
