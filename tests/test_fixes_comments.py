@@ -102,3 +102,17 @@ def test_an_import(tmp_path: Path, before: str, after: str) -> None:
     for comment in ("# above", "# flip", "# big"):
         assert found.count(comment) == before.count(comment)
     assert all(line in found for line in after.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x=1,  # one\n)", "x=1,  # one\n    random_state=0,\n)"),
+        ("x=1  # one\n)", "x=1,  # one\n    random_state=0\n)"),
+        ("x=1,  # one\n    # below\n)", "x=1,  # one\n    random_state=0,\n    # below\n)"),
+        ("x=1)  # one", "x=1,\n    random_state=0)  # one"),
+    ],
+)
+def test_a_new_argument_leaves_the_comment_of_the_last(tmp_path: Path, before: str, after: str) -> None:
+    lead = "from sklearn.cluster import KMeans\n\nmodel = KMeans(\n    n_clusters=3,  # three\n    "
+    assert fixed(tmp_path, f"{lead}{before}\nmodel.fit([[1.0]])\n") == f"{lead}{after}\nmodel.fit([[1.0]])\n"

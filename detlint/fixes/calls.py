@@ -92,9 +92,36 @@ def with_argument(call: cst.Call, parameters: Parameters, name: str, value: cst.
     if args:
         last = args[-1]
         # What stands behind the last argument, the line break before the parenthesis too, stands behind the new one.
-        new = new.with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
-        args[-1] = last.with_changes(comma=_separator(call), whitespace_after_arg=cst.SimpleWhitespace(""))
+        between, comma = _parted(_separator(call), last.comma)
+        between, after = _with_comment(between, last.whitespace_after_arg)
+        new = new.with_changes(comma=comma, whitespace_after_arg=after)
+        args[-1] = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
     return call.with_changes(args=[*args, new])
+
+
+def _with_comment(
+    between: cst.Comma, behind: cst.BaseParenthesizableWhitespace
+) -> tuple[cst.Comma, cst.BaseParenthesizableWhitespace]:
+    """A comma before a line break, with the comment on the line of what is before it; and what stands behind that, without it."""
+    here = between.whitespace_after
+    if not isinstance(here, cst.ParenthesizedWhitespace) or not isinstance(behind, cst.ParenthesizedWhitespace):
+        return between, behind
+    line = behind.first_line
+    if line.comment is None:
+        return between, behind
+    without = line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+    between = between.with_changes(whitespace_after=here.with_changes(first_line=line))
+    return between, behind.with_changes(first_line=without)
+
+
+def _parted(
+    between: cst.Comma, comma: cst.Comma | cst.MaybeSentinel
+) -> tuple[cst.Comma, cst.Comma | cst.MaybeSentinel]:
+    """The same of a comma behind the last one."""
+    if not isinstance(comma, cst.Comma):
+        return between, comma
+    between, after = _with_comment(between, comma.whitespace_after)
+    return between, comma.with_changes(whitespace_after=after)
 
 
 def _separator(call: cst.Call) -> cst.Comma:
@@ -166,7 +193,8 @@ def with_item(table: cst.Dict, key: str, value: cst.BaseExpression) -> cst.Dict:
     if elements:
         last = elements[-1]
         between = elements[0].comma if len(elements) > 1 and isinstance(elements[0].comma, cst.Comma) else COMMA
-        new = new.with_changes(comma=last.comma)
+        between, comma = _parted(between, last.comma)
+        new = new.with_changes(comma=comma)
         elements[-1] = last.with_changes(comma=between)
     return table.with_changes(elements=[*elements, new])
 
