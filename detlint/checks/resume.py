@@ -224,8 +224,8 @@ class ResumeRules:
         return False
 
     def _is_optimizer(self, slices: Slices, point: Point, value: int) -> bool:
-        """Whether a value is an optimizer, by what made it."""
-        for part in slices.parts(point.meaning, point.function, value):
+        """Whether a value is an optimizer, by what made it, or has one in it."""
+        for part in slices.held(point.meaning, point.function, value):
             operation = part.function.ops[part.at]
             name = (
                 self._catalog.canonical(part.meaning.name(part.function, operation[1]))
