@@ -192,6 +192,8 @@ class Reach(msgspec.Struct):
     """Whether it loads weights."""
     applies: bool = False
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
+    differentiates: bool = True
+    """Whether it trains, or something in its files speaks of that."""
     leaves: bool = False
     """Whether it builds what trains and never runs it: it only evaluates."""
     untold: bool = False
@@ -260,6 +262,7 @@ class Reach(msgspec.Struct):
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
             self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()), self.untold,
+            self.differentiates,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
