@@ -46,7 +46,7 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     untold: bool = False
     """Whether it trains layers of Keras and never tells them so."""
     differentiates: bool = True
-    """Whether it trains, or something in its files speaks of that."""
+    """Whether it trains, something in its files speaks of that, or it builds networks that aren't trained yet."""
 
     @property
     def only_tries(self) -> bool:
