@@ -231,7 +231,7 @@ class Imported:
 
     def is_led_to_by(self, module: Module, scripts: frozenset[str]) -> bool:
         """Whether nobody comes to a file but some scripts: no other file imports it, or something of its name, however indirectly, and
-        nothing looks for files by names that are put together. What a package gives out anybody may have."""
+        nothing looks for files by names that are put together. What an installed package gives out anybody may have."""
         return self._led.of((module.path, scripts), lambda: self._finds_out_led(module, scripts), False)
 
     def _finds_out_led(self, module: Module, scripts: frozenset[str]) -> bool:
@@ -242,7 +242,7 @@ class Imported:
         waiting, seen = [module.path], {module.path, *scripts}
         for path in waiting:
             importers, other = users.importers(path), self._resolver.module(path)
-            if path.endswith(INIT) or other is None or any(name not in importers for name in users.naming(other)):
+            if other is None or any(name not in importers for name in users.naming(other)):
                 return False
             waiting += [importer for importer in importers if importer not in seen]
             seen.update(importers)

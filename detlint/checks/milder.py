@@ -26,6 +26,7 @@ from detlint.facts.model import Function
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.uses import Users
+from detlint.notebook import is_notebook
 from detlint.program.calls import TRAINING_CELL
 from detlint.program.outcome import Outcome, Runs
 from detlint.program.reach import follows_mode
@@ -142,6 +143,8 @@ class Milder:
             return "the runs that come to its file only evaluate, whatever they build that would train"
         if self._is_only_applied_anywhere(module, match, runs):
             return "all scripts that lead to its file only apply weights which they load"
+        if self._takes_no_gradients_anywhere(module, match, runs):
+            return "all scripts that lead to its file take no gradients, and nothing in their files does"
         if not runs.train and self._is_left_open(module, index, match, through):
             return "it stands in a library, and no run that trains imports it: the caller decides"
         return ""
@@ -220,10 +223,25 @@ class Milder:
 
     def _is_only_applied_anywhere(self, module: Module, match: Match, runs: Runs) -> bool:
         """Whether a site only matters in a backward pass, and whoever comes to its file only applies weights that are loaded."""
-        outcomes = [passage.outcome for passage in runs.passages]
-        if match.entry.pass_ != "backward" or runs.train or not all(outcome.applies for outcome in outcomes):
+        return self._only_led_to_by(module, match, runs, [p.outcome for p in runs.passages if not p.outcome.applies])
+
+    def _takes_no_gradients_anywhere(self, module: Module, match: Match, runs: Runs) -> bool:
+        """Whether a site only matters in a backward pass, and whoever comes to its file takes none, nor speaks of any: what prepares data.
+
+        In notebooks people try things out, and whoever installs a library trains elsewhere.
+        """
+        others = [p.outcome for p in runs.passages if p.outcome.differentiates or is_notebook(p.outcome.entry)]
+        return self._only_led_to_by(module, match, runs, others) and not self._unnamed.is_in_library(module)
+
+    def _only_led_to_by(self, module: Module, match: Match, runs: Runs, others: Sequence[Outcome]) -> bool:
+        """Whether a site only matters in a backward pass, and nobody comes to its file but runs of which none does something else.
+
+        Args:
+            others: those that do.
+        """
+        if match.entry.pass_ != "backward" or runs.train or others:
             return False
-        scripts = frozenset(outcome.entry for outcome in outcomes)
+        scripts = frozenset(passage.outcome.entry for passage in runs.passages)
         return bool(scripts) and self._unnamed.is_led_to_by(module, scripts)
 
     def _is_in_cell(self, module: Module, index: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import SHUFFLED, Catalog
-from detlint.checks.finding import Finding, Step
+from detlint.checks.finding import Certainty, Finding, Step
 from detlint.checks.handed import makes_generator
 from detlint.checks.levels import ALIGN, case_of, level
 from detlint.checks.match import Match, Matcher
@@ -14,6 +14,7 @@ from detlint.checks.tests import is_test
 from detlint.facts.model import Const, Span
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.model.endings import last_name, may_be_one
 from detlint.model.meaning import Meaning
 from detlint.model.slices import Point, Slices, of_run
 from detlint.model.uses import Users
@@ -28,6 +29,8 @@ _SETS_EPOCH: Final = frozenset({"set_epoch"})
 _DRAWS: Final = "the run draws here, and goes on with other numbers"
 _OTHERS: Final = "the run goes on from a checkpoint that has the states of other streams: it draws other numbers than a run without a break"
 _UNDONE: Final = "the seed that is set here undoes the random states that the checkpoint gave back: the run draws its first numbers again"
+_PATHS: Final = ("f", "ckpt_file_name", "dst", "path", "target")
+"""Parameters of what reads, writes and renames files that are their paths."""
 _DEEPEST: Final = 3
 """So many functions are followed to what seeds."""
 
@@ -40,7 +43,11 @@ class ResumeRules:
         catalog: Catalog = matcher.catalog
         self._catalog = catalog
         self._writes, self._reads = catalog.with_context("writes-checkpoint"), catalog.with_context("reads-checkpoint")
+        self._writing = catalog.words_with("writes-checkpoint")
         self._gives = catalog.with_context("gives-state")
+        self._names_files = catalog.with_context("names-file")
+        self._saving = frozenset[str]().union(*map(catalog.with_context, ("goes-on", "goes-on-in-full", "only-model")))
+        """Libraries that write checkpoints by themselves."""
         self._global = catalog.with_context("keeps-global-states")
         self._restores = {name for name in self._global if name.rpartition(".")[2].startswith("set")}
         self._training = catalog.words_with("trains")
@@ -68,9 +75,9 @@ class ResumeRules:
             return
         slices = self._slices(reach)
         drawn = drawn or self._own_draw(slices)
-        found = (goes_on or self._by_hand(slices)) if drawn is not None else None
+        found = ((goes_on, True) if goes_on is not None else self._by_hand(slices)) if drawn is not None else None
         if found is not None and drawn is not None:
-            yield self._finding(found, drawn, _OTHERS if kept else "")
+            yield self._finding(found[0], drawn, _OTHERS if kept else "", "certain" if found[1] else "possible")
 
     def _slices(self, reach: Reach) -> Slices:
         words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes | self._gives)} - {"save"}
@@ -186,16 +193,68 @@ class ResumeRules:
 
     # -- checkpoints by hand ----------------------------------------------------------------------------------------
 
-    def _by_hand(self, slices: Slices) -> Point | None:
-        """Where a checkpoint is read to go on with an optimizer, or, if none is, written with one."""
+    def _by_hand(self, slices: Slices) -> tuple[Point, bool] | None:
+        """Where a checkpoint is read to go on with an optimizer, or, if none is, written with one; and whether anything writes it.
+
+        What nothing writes may come from elsewhere. What is read together with it then waits for it, too; and what is written beside is
+        for going on if it is more than one state.
+        """
+        lost = list[Point]()
+        for read in self._reads_for_optimizers(slices):
+            if not self._is_written(read):
+                lost.append(read)
+            elif not any(_is_beside(read, other) for other in lost):
+                return read, True
+        fewest = 2 if lost else 1
+        writes = (point for point, name in slices.calls() if self._catalog.canonical(name) in self._writes)
+        write = next((point for point in writes if self._has_optimizer(slices, point, fewest)), None)
+        return (write, True) if write is not None else (lost[0], False) if lost else None
+
+    def _reads_for_optimizers(self, slices: Slices) -> Iterator[Point]:
+        """The calls that read the states which optimizers are given."""
         for point, name in slices.calls():
             of = self._given_state(point, name)
             if of >= 0 and self._is_optimizer(slices, point, of):
                 read = self._read_from(slices, point, [*_given(point)])
                 if read is not None:
-                    return read
-        writes = (point for point, name in slices.calls() if self._catalog.canonical(name) in self._writes)
-        return next((point for point in writes if self._has_optimizer(slices, point)), None)
+                    yield read
+
+    def _is_written(self, read: Point) -> bool:
+        """Whether something in the project writes the file that a call reads, or may give one its name: not where that is known, and what
+        is written under others that aren't has no optimizer's state."""
+        file = _last_name(read, 0)
+        if not file.startswith("/"):
+            return True
+        users, home = self._users, self._users.home(read.meaning.module)
+        words = {name.rpartition(".")[2] for name in self._writes | self._names_files | self._saving}
+        files = users.index.saying_any(sorted(words), home)
+        slices = of_run(users, files, read.meaning.path, words)
+        return any(self._may_write(slices, point, name, file) for point, name in slices.calls())
+
+    def _may_write(self, slices: Slices, point: Point, name: str, file: str) -> bool:
+        """Whether a call writes a file of a name, or gives one that name.
+
+        Args:
+            name: what it calls.
+            file: the last name of its path.
+        """
+        if name in self._saving:
+            return True
+        renames = name in self._names_files
+        unknown = not name and point.function.called(point.at) in self._writing
+        if not (renames or unknown or name in self._writes):
+            return False
+        # `fabric.save(path, state)`
+        written = _last_name(point, 1) or ("" if renames else _last_name(point, 0))
+        if written:
+            return may_be_one(file, written)
+        return renames or self._has_optimizer(slices, point, 1) or self._asks_state(slices, point)
+
+    def _asks_state(self, slices: Slices, point: Point) -> bool:
+        """Whether the function in which a call stands asks an optimizer for its state."""
+        function = point.function
+        calls = (at for at, _ in function.each(op.CALL) if function.called(at) == _STATE)
+        return any(self._is_optimizer(slices, point, function.called_on(at)) for at in calls)
 
     def _given_state(self, point: Point, name: str) -> int:
         """The object that a call gives a state which it is handed, `optimizer.load_state_dict(state)`; -1 where it does no such thing."""
@@ -214,18 +273,21 @@ class ResumeRules:
                     return part
         return None
 
-    def _has_optimizer(self, slices: Slices, point: Point) -> bool:
-        """Whether what is written has the state of an optimizer, together with more."""
+    def _has_optimizer(self, slices: Slices, point: Point, fewest: int) -> bool:
+        """Whether what is written has the state of an optimizer, among so many states at least."""
         for value in point.function.call(point.at).positional[:1]:
+            states, found = 0, False
             for part in slices.parts(point.meaning, point.function, value):
                 function, of = part.function, part.function.called_on(part.at)
-                if function.called(part.at) == _STATE and of >= 0 and self._is_optimizer(slices, part, of):
-                    return True
+                if function.called(part.at) == _STATE and of >= 0:
+                    states, found = states + 1, found or self._is_optimizer(slices, part, of)
+                    if found and states >= fewest:
+                        return True
         return False
 
     def _is_optimizer(self, slices: Slices, point: Point, value: int) -> bool:
-        """Whether a value is an optimizer, by what made it."""
-        for part in slices.parts(point.meaning, point.function, value):
+        """Whether a value is an optimizer, by what made it, or has one in it."""
+        for part in slices.held(point.meaning, point.function, value):
             operation = part.function.ops[part.at]
             name = (
                 self._catalog.canonical(part.meaning.name(part.function, operation[1]))
@@ -293,11 +355,11 @@ class ResumeRules:
                 streams |= self._seeded(slices, Point(*made, at), by, depth + 1)
         return streams
 
-    def _finding(self, point: Point, step: Step, message: str) -> Finding:
+    def _finding(self, point: Point, step: Step, message: str, certainty: Certainty = "certain") -> Finding:
         rule = self._catalog.rules[CODE]
         settings = self._matcher.settings
         own = "error" if settings.profile == ALIGN else ""  # a run with a break is no run to compare
-        found = level(case_of(rule, settings, own, in_test=is_test(point.meaning.path)))
+        found = level(case_of(rule, settings, own, certainty, in_test=is_test(point.meaning.path)))
         span = Span(*point.function.span(point.at))
         return Finding(
             point.meaning.path,
@@ -307,12 +369,24 @@ class ResumeRules:
             found.severity,
             message or rule.message,
             rule.remedy,
+            certainty=found.certainty,
             steps=(step,),
         )
 
 
 def _given(point: Point) -> Iterable[int]:
     return point.function.call(point.at).values()
+
+
+def _last_name(point: Point, place: int) -> str:
+    """What is known of the last name of the path that a call is handed at a place, or by a name."""
+    value = point.function.call(point.at).argument(place, *_PATHS)
+    return last_name(point.meaning, point.function, value) if value >= 0 else ""
+
+
+def _is_beside(one: Point, other: Point) -> bool:
+    """Whether a call stands in the same block as another one."""
+    return one.function is other.function and one.function.flow.blocks[one.at] == other.function.flow.blocks[other.at]
 
 
 def _is_behind(function: Function, one: int, other: int) -> bool:

@@ -228,6 +228,7 @@ class Effects(Streams):
                 map(self.resolver.kinds.layer, (effect.name, *entry.names))
             )
             kept = weights or self.makes_weights(place)
+            self.draws_weights = self.draws_weights or (kept and bool(entry.draws))
             by_mode = self.asks_mode(effect, made)
             read = reads(effect)
             used_later = by_mode or read or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))

@@ -134,6 +134,8 @@ class Run:
         """Whether a statement runs one of the layers that are ready."""
         self.differentiates = False
         """Whether gradients are taken that may be those of data."""
+        self.draws_weights = False
+        """Whether first weights are drawn."""
         self.of_weights = False
         """Whether some of its gradients are not just those of what a function is handed."""
         self.passes_back = False

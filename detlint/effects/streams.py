@@ -27,6 +27,9 @@ from detlint.facts.model import (
     options,
     surely_after,
 )
+from detlint.ir.places import named
+from detlint.model.flow import gets_at_once
+from detlint.model.places import call_of
 from detlint.model.registries import last
 from detlint.program.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
 from detlint.program.values import Spot
@@ -90,9 +93,18 @@ class Streams(Stepping):
         return self.state.streams.get(self.resolver.catalog.weights_from.get(stream, "")) == "seeded"
 
     def is_replaced(self, stream: str, effect: Effect, place: Place) -> bool:
-        """Whether stored weights replace what a library's layer draws for its own; not asked where a seed has fixed that."""
+        """Whether other weights replace what a library's layer draws for its own; not asked where a seed has fixed that."""
         fixed = self.state.streams.get(stream) in ("seeded", "entropy")
-        return not fixed and self.is_overwritten(Ref(effect.name), place)
+        return not fixed and (self.is_overwritten(Ref(effect.name), place) or self.is_exchanged(effect, place))
+
+    def is_exchanged(self, effect: Effect, place: Place) -> bool:
+        """Whether a layer gets other weights as soon as it is built, all of them: `self.conv.weight = Parameter(filters)`."""
+        if effect.name not in self.resolver.catalog.with_context("weight-and-bias"):
+            return False
+        bias = effect.argument("bias")
+        drawn = {"weight"} if bias is None or bias.value == Const(False) else {"weight", "bias"}
+        call = call_of(self.resolver, place.module, place.module.sites[place.site])
+        return call is not None and gets_at_once(named(call.function), call.at, drawn)
 
     def is_used_before(self, place: Place, load: int) -> bool:
         """Whether something may train a layer after a call has made it and before its weights are loaded."""

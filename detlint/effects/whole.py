@@ -56,7 +56,8 @@ class WholeRun(Sites):
             # Those whose size alone is asked say how much something matters, and no weight follows.
             updates = self.some_file(lambda path: self.flow.words.updates(path, True))
             result.trains = updates or not self.some_file(self.flow.words.weighs)
-        silent = result.loads and not result.trains and not self.some_file(self.flow.words.speaks)
+        untrained = not result.trains and not self.some_file(self.flow.words.speaks)
+        silent = result.loads and untrained
         # A layer that trains may be built for nothing, where the run then evaluates. Those whose loaded weights are only tested are
         # also told to train.
         ready = bool(self.ready) and (self.trained or not result.infers) and not (silent and self.ready == {""})
@@ -64,6 +65,8 @@ class WholeRun(Sites):
         result.leaves = not result.trains and self.leaves_cells()
         result.trains = result.trains or (bool(self.cells) and not result.leaves)
         result.adds_up = result.adds_up or (self.cells_add and not result.leaves)
+        # A network whose first weights stay is tried out, and to be trained elsewhere.
+        result.differentiates = not untrained or (self.draws_weights and not result.loads)
         result.applies = silent and not result.trains
         result.adds_up = result.communicates and not result.stops and (result.adds_up or not self.only_shares())
         result.held = self.state.switches

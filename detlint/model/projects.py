@@ -97,8 +97,10 @@ class Projects:
 
     def naming(self, module: Module) -> Iterator[str]:
         """The files near a module that import something of its name, and may mean it."""
-        stem = self._stem(module)
-        return (path for path in self._importing(module, stem) if not self._means_another(path, module, stem))
+        package = module.path.endswith(f"{os.sep}{INIT}")
+        stem = os.path.basename(os.path.dirname(module.path)) if package else self._stem(module)
+        naming = self._importing(module, stem)
+        return (path for path in naming if not self._means_another(path, module, stem, around=True))
 
     def has_namesake(self, module: Module) -> bool:
         """Whether a file near a module imports another one of its name."""
@@ -109,15 +111,20 @@ class Projects:
         naming = self.index.importing(stem, self.home(module)) if stem.isascii() else ()
         return (path for path in naming if path != module.path)
 
-    def _means_another(self, path: str, module: Module, stem: str) -> bool:
+    def _means_another(self, path: str, module: Module, stem: str, *, around: bool = False) -> bool:
         """Whether all that a file imports of a module's name is one of a package of another name than the module's folder, and is
-        found there: `from readers.data import Data` is none of a `data.py` beside the script."""
+        found there: `from readers.data import Data` is none of a `data.py` beside the script.
+
+        Args:
+            around: or one of a package of the module's name: `from data import rows` is `data/rows.py`, and no `data/data.py`.
+        """
         other = self.resolver.module(path)
         folder = os.path.basename(os.path.dirname(module.path))
         said = [name for name in other.facts.imports if stem in name.split(".")] if other is not None else []
         for name in said:
             package, dot, rest = name.partition(f".{stem}")
             whole = dot and rest[:1] in ("", ".")
+            whole = whole or (around and name.startswith(f"{stem}."))
             place = self.resolver.modules.find(path, package + dot) if whole else None
             if place is None or place[1] or place[0] == module.path or package.rpartition(".")[2] == folder:
                 return False

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
-from detlint.model.meaning import Meaning
+from detlint.model.meaning import Meaning, Meanings
 from detlint.model.uses import Users
 
 MOST_FILES: Final = 24
@@ -35,7 +35,8 @@ def of_run(users: Users, files: Collection[str], entry: str, words: Collection[s
         found.sort(key=lambda path: -len(os.path.commonpath([path, entry])))
         return (meaning for path in found[:MOST_FILES] if (meaning := users.meanings.at(path)) is not None)
 
-    return Slices(having(words), users.resolver.catalog.canonical, having)
+    catalog = users.resolver.catalog
+    return Slices(having(words), catalog.canonical, having, users.meanings, catalog.with_context("gives-in-turn"))
 
 
 class Point(NamedTuple):
@@ -51,12 +52,26 @@ class Point(NamedTuple):
         return self.meaning.path, self.function.number, self.at
 
 
+def _closure(start: Point, step: Callable[[Point], Iterable[Point]]) -> Iterator[Point]:
+    """A value, and all to which a step leads from it, or from these."""
+    waiting = [start]
+    seen = {start.key}
+    for point in waiting:  # grows meanwhile
+        yield point
+        for new in step(point) if len(waiting) < MOST else ():
+            if new.key not in seen:
+                seen.add(new.key)
+                waiting.append(new)
+
+
 class Slices:
     """Follows values back in some files.
 
     Args:
         canonical: gives the one full name of what has several.
         having: the files of the run that have one of some names.
+        everywhere: the meanings of all files.
+        in_turn: the full names of what gives back as many objects as it is handed, in their order.
     """
 
     def __init__(
@@ -64,8 +79,11 @@ class Slices:
         meanings: Iterable[Meaning],
         canonical: Callable[[str], str],
         having: Callable[[Collection[str]], Iterable[Meaning]],
+        everywhere: Meanings,
+        in_turn: Collection[str],
     ) -> None:
         self.canonical = canonical
+        self._everywhere, self._in_turn = everywhere, in_turn
         self.files = {meaning.path: meaning for meaning in meanings}
         self._having = having
         self._callers = set[str]()
@@ -109,14 +127,54 @@ class Slices:
 
     def parts(self, meaning: Meaning, function: Function, value: int) -> Iterator[Point]:
         """A value and all that it is made of."""
-        waiting = [Point(meaning, function, value)]
-        seen = {waiting[0].key}
-        for point in waiting:  # grows meanwhile
-            yield point
-            for new in self._before(point) if len(waiting) < MOST else ():
-                if new.key not in seen:
-                    seen.add(new.key)
-                    waiting.append(new)
+        return _closure(Point(meaning, function, value), self._before)
+
+    def held(self, meaning: Meaning, function: Function, value: int) -> Iterator[Point]:
+        """A value and all that it may be, or may have in it: as what it is made of, but what a call of the program gives back stands for
+        what that was handed, and one attribute of an object for all that this was made with."""
+        return _closure(Point(meaning, function, value), self._inside)
+
+    def _inside(self, point: Point) -> Iterator[Point]:
+        meaning, function, at = point
+        operation = function.ops[at]
+        known: Iterable[Point] = ()
+        if operation[0] == op.CALL:
+            known = self._result(meaning.name(function, operation[1]))
+        elif operation[0] == op.ATTR:
+            known = self._of_object(point)
+        elif operation[0] == op.PART:
+            element = function.element(at)
+            known = [point._replace(at=element)] if element != at else self._in_turn_given(point)
+        return iter([*known] or [*self._before(point)])
+
+    def _result(self, name: str) -> Iterator[Point]:
+        """What a function of the program gives back, in whichever file."""
+        found = self._everywhere.definition(name)
+        for _, operation in found[1].each(op.RETURN) if found is not None and not found[1].is_class else ():
+            if operation[1] >= 0 and found is not None:
+                yield Point(*found, operation[1])
+
+    def _of_object(self, point: Point) -> Iterator[Point]:
+        """What the methods of its class set an attribute of an object to."""
+        meaning, function, at = point
+        operation = function.ops[at]
+        found = self._everywhere.definition(meaning.kind(function, operation[1]))
+        attribute = function.strings[operation[2]]
+        for setter, place in found[0].code.setters(attribute) if found is not None else ():
+            method = setter.method
+            own = method is not None and method.parent is not None and found is not None and method.parent is found[1]
+            if own and setter.own(place) == attribute and setter.ops[place][0] == op.SET_ATTR and found is not None:
+                yield Point(found[0], setter, setter.ops[place][3])
+
+    def _in_turn_given(self, point: Point) -> Iterator[Point]:
+        """What is handed to a call that gives back as many objects in the same order, in the place of one of these."""
+        _, _, number, count = point.function.ops[point.at][:4]
+        made = point.function.ops[point.at][1]
+        call = point.function.call(made) if point.function.ops[made][0] == op.CALL else None
+        if call is None or len(call.positional) != count or call.unpacked or number < 0:
+            return
+        if self.canonical(point.meaning.name(point.function, call.callee)) in self._in_turn:
+            yield point._replace(at=call.positional[number])
 
     def same(self, meaning: Meaning, function: Function, value: int) -> Iterator[Point]:
         """All that a value may be itself, by names: not what it is made of."""

@@ -45,6 +45,8 @@ class Outcome(msgspec.Struct, frozen=True, array_like=True):
     """The functions, by full name, in which it first draws from the streams that it leaves unseeded."""
     untold: bool = False
     """Whether it trains layers of Keras and never tells them so."""
+    differentiates: bool = True
+    """Whether it trains, something in its files speaks of that, or it builds networks that aren't trained yet."""
 
     @property
     def only_tries(self) -> bool:

@@ -21,11 +21,11 @@ HOST: Final = frozenset({"python", "numpy"})
 READING: Final = frozenset({
     "agrees-weights", "along-axis", "asks-for-file", "asks-for-release", "averages", "between-devices", "builds", "by-shape",
     "called-as-before", "calls-together", "chains", "closed", "collective", "coordinates", "copies-key", "cpu-in-pipelines",
-    "dataset", "describes-data", "device", "draws-always", "draws-own", "getter", "gives-outputs", "in-evaluation-mode",
-    "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "no-grad", "one-hot", "parameter", "parses-records",
-    "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint", "repeats", "reseeds",
-    "returns-first", "returns-object", "returns-parts", "returns-record", "returns-self", "returns-with-more", "rows", "seeds-parts",
-    "shares-memory", "splits", "traces", "weights", "weights-only", "writes-checkpoint",
+    "dataset", "describes-data", "device", "draws-always", "draws-own", "getter", "gives-in-turn", "gives-outputs",
+    "in-evaluation-mode", "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "names-file", "no-grad", "one-hot",
+    "parameter", "parses-records", "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint",
+    "repeats", "reseeds", "returns-first", "returns-object", "returns-parts", "returns-record", "returns-self", "returns-with-more",
+    "rows", "seeds-parts", "shares-memory", "splits", "traces", "weight-and-bias", "weights", "weights-only", "writes-checkpoint",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
@@ -192,6 +192,8 @@ class Reach(msgspec.Struct):
     """Whether it loads weights."""
     applies: bool = False
     """Whether it only applies weights that it loads: it doesn't train, and nothing in its files speaks of that."""
+    differentiates: bool = True
+    """Whether it trains, something in its files speaks of that, or it builds networks that aren't trained yet."""
     leaves: bool = False
     """Whether it builds what trains and never runs it: it only evaluates."""
     untold: bool = False
@@ -260,6 +262,7 @@ class Reach(msgspec.Struct):
             path, unseeded, held, self.trains, self.infers, self.workers, self.renews, left_open, self.restarts,
             self.communicates, self.tries or self.shows, self.loads, self.applies, self.stops,
             self.leaves, self.alone, frozenset(_function_of(draws.first) for draws in self.unseeded.values()), self.untold,
+            self.differentiates,
         )  # fmt: skip
 
     def sites(self) -> dict[str, frozenset[int]]:
