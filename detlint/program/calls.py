@@ -12,6 +12,7 @@ from detlint.facts.model import (
     Arg,
     Branch,
     Const,
+    Either,
     Expression,
     Function,
     Instance,
@@ -514,7 +515,8 @@ class Calls(Callees):
 
 def holds_parameter(value: Value | None) -> bool:
     """Whether what is called may be something that a parameter was given."""
-    return isinstance(root_of(value), Param)
+    root = root_of(value)
+    return any(map(holds_parameter, root.options)) if isinstance(root, Either) else isinstance(root, Param)
 
 
 def root_of(value: Value | None) -> Value | None:
