@@ -90,6 +90,7 @@ class Engine:
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self.matcher = Matcher(resolver, settings, hiding, registered, versions, users)
+        self.matcher.experiments.documents = documents
         resolver.loaded = Loaded(resolver, users.index, root)
         self.users = users
         training = Training(resolver, users.meanings)

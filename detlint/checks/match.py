@@ -12,6 +12,7 @@ import msgspec
 from detlint.catalog import SHUFFLED, Catalog, Condition, Entry, Target
 from detlint.checks.conditions import Judge, Verdict, argument_of, is_taken_out
 from detlint.checks.dimensions import dimensions
+from detlint.checks.experiments import BY_CONFIG, Experiments
 from detlint.checks.handed import Handed
 from detlint.checks.probes import Probes
 from detlint.checks.scope import applies_to_version, targets
@@ -188,6 +189,7 @@ class Matcher:
         self._probes = Probes(self, users.of)
         self._meanings = users.meanings
         self._salt = Salt(resolver, users.meanings)
+        self.experiments = Experiments(resolver, users)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:
@@ -586,7 +588,8 @@ class Matcher:
         found = []
         for entry, verdict, passed in self._verdicts(module, site, function, name, entries, before):
             if verdict is None:
-                if entry.unsure == "report" or self._holds_by_default(module, function, entry, passed):
+                usual = BY_CONFIG not in entry.contexts and self._holds_by_default(module, function, entry, passed)
+                if entry.unsure == "report" or usual:
                     found.append(Match(entry, name, False, passed, before))
             elif verdict:
                 found.append(Match(entry, name, not self._may_be_another(module, site, entry), passed, before))
@@ -620,6 +623,8 @@ class Matcher:
                 if entry.reads and entry.when and self.resolver.loaded is not None:
                     table = self.resolver.loaded.filled(module, site, name)
                     ways = [{**way, entry.reads: Argument(table, True)} for way in ways]
+                if config := self.experiments.config(module, site, entry) if ways else {}:
+                    ways = [{**way, **config} for way in ways]
                 verdicts = {self.judge.fulfilled(entry, way) for way in ways} if entry.when else {True}
                 yield entry, verdicts.pop() if len(verdicts) == 1 else None, passed
 

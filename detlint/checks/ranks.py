@@ -93,7 +93,8 @@ class RankRules:
         averaged = self._averaged(reach, ranks) if own else None
         if averaged is None or self._agree(ranks):
             return
-        others = {s.place for s in reach.seedings} - {s.place for s, _ in own}
+        # a seeding of the host's streams alone leaves the parameters to the one before
+        others = {s.place for s in reach.seedings if _OF_WEIGHTS & {*s.streams}} - {s.place for s, _ in own}
         for seeding, point in own:
             built = self._built(reach, seeding, others) if _OF_WEIGHTS & {*seeding.streams} else None
             if built is None:

@@ -36,6 +36,8 @@ DEEPEST_MAKER: Final = 4
 """How many calls are looked through for the start method of processes."""
 HOW: Final = {"spawns": "spawn", "forks": "fork", "in-peers": "peer"}
 """The contexts of what runs functions in other processes -> how these have come to be."""
+RUNS_COMMANDS: Final = "runs-commands"
+"""What the catalog says of methods that run a command of their object."""
 START_METHODS: Final = ("fork", "spawn", "forkserver")
 
 
@@ -229,11 +231,18 @@ class Handed(Calling):
 
     def command(self, target: Value, place: Place | None) -> bool:
         """Calling a group of commands runs one of them: each is a run of its own from here."""
-        found = self.commands.get(repr(target), ()) if self.commands else ()
-        for callback in self.flow.callbacks.get(repr(target), ()) if found else ():
+        group = self.group(target, place) if self.commands else None
+        found = self.commands.get(repr(group), ()) if group is not None else ()
+        for callback in self.flow.callbacks.get(repr(group), ()) if found else ():
             self.run(callback, place)
         self.run_one_of(found, place)
         return bool(found)
+
+    def group(self, target: Value, place: Place | None) -> Value | None:
+        """The group of which a call runs a command: what is called, or of a method that does so its object: `experiment.run()`."""
+        if place is None or not isinstance(target, Ref) or RUNS_COMMANDS not in self.resolver.contexts(target.name):
+            return target
+        return self.values.look(self.frame, owner_of(place.module.sites[place.site].target)).value
 
     def run_one_of(self, values: Sequence[Value | None], place: Place | None) -> None:
         """One of several functions is called: each is a run of its own from here."""

@@ -228,7 +228,8 @@ class Slices:
         for definition in sorted(function.flow.reaching.get(at, ())):
             if definition >= 0 and function.ops[definition][0] == op.STORE:
                 yield Point(meaning, function, function.ops[definition][2])
-        given = function.given(at)
+        may = function.may_give(at)  # also where the function puts another value in its place on some ways
+        given = (function, may) if may >= 0 else function.given(at)
         if given is not None:
             yield from self._handed(meaning, *given)
         elif function.binding(slot).owner != function.number and function.binding(slot).slot >= 0:

@@ -12,6 +12,7 @@ from detlint.facts.model import (
     Arg,
     Branch,
     Const,
+    Either,
     Expression,
     Function,
     Instance,
@@ -51,6 +52,8 @@ TRAINING_CELL: Final = "training-cell"
 OF_INPUTS: Final = "of-inputs"
 """Such gradients that are surely none of weights."""
 STARTS_COMMUNICATION: Final = "starts-communication"
+ADDS_COMMAND: Final = "adds-command"
+"""What the catalog says of decorators that add a function to the commands of their object."""
 DESCRIBES: Final = ("config", "registry")
 """Sites that say what is to be built later."""
 
@@ -482,7 +485,7 @@ class Calls(Callees):
                 (key, Ref(f"{module.path}::{function.name}"))
                 for function in module.facts.functions
                 for decorator in module.detail(function).decorators
-                if isinstance(decorator, Result) and (key := self._group(module, decorator.of, "command"))
+                if decorator is not None and (key := self._adds_to(module, decorator))
             ]
             for function in module.facts.functions:
                 for decorator in module.detail(function).decorators:
@@ -490,6 +493,15 @@ class Calls(Callees):
                     if made is not None and (key := self._group(module, made, "callback")):
                         self.callbacks.setdefault(key, []).append(Ref(f"{module.path}::{function.name}"))
         return self._commands[module.path]
+
+    def _adds_to(self, module: Module, decorator: Value) -> str:
+        """The key of the group that a decorator adds a function to: `@group.command()`, `@experiment.main`; "" for any other."""
+        made = decorator.of if isinstance(decorator, Result) else decorator
+        if isinstance(decorator, Result) and (key := self._group(module, made, "command")):
+            return key
+        normal = self.resolver.normal(module.path, made)
+        adds = isinstance(normal, Ref) and ADDS_COMMAND in self.resolver.contexts(normal.name)
+        return repr(self.resolver.normal(module.path, owner_of(made))) if adds else ""
 
     def _group(self, module: Module, made: Value, method: str) -> str:
         """The key of the group that `@group.command()` adds to; "" for another decorator."""
@@ -514,7 +526,8 @@ class Calls(Callees):
 
 def holds_parameter(value: Value | None) -> bool:
     """Whether what is called may be something that a parameter was given."""
-    return isinstance(root_of(value), Param)
+    root = root_of(value)
+    return any(map(holds_parameter, root.options)) if isinstance(root, Either) else isinstance(root, Param)
 
 
 def root_of(value: Value | None) -> Value | None:

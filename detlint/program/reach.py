@@ -310,8 +310,8 @@ def touches(entry: Entry) -> bool:
 
 
 def matters(entry: Entry) -> bool:
-    """Whether a run that passes a call of an entry is to know of it."""
-    return touches(entry) or entry.rule != "" or not READING.issuperset(entry.contexts)
+    """Whether a run that passes a call of an entry is to know of it: operators without a rule are told with a missing switch."""
+    return touches(entry) or entry.rule != "" or entry.category != "" or not READING.issuperset(entry.contexts)
 
 
 def is_object(effect: Effect, weights: bool) -> bool:

@@ -512,7 +512,10 @@ class Values:
         # `f(None if rank < 0 else 42)`: perhaps it is None.
         spots = [spot for origin in others if (spot := self.entropy(origin)) is not None]
         left_out = isinstance(given.value, Either) and Const(None) in given.value.options
-        return Origin(Const(None), spots[0]) if left_out and spots else Origin(None)
+        if left_out and spots:
+            return Origin(Const(None), spots[0])
+        # An object that some ways put another one in the place of: `if lengths: data = data.filter(fits)`.
+        return Origin(join(origin.value for origin in options) if isinstance(given.value, Result) else None)
 
     def _expression(self, frame: Frame, value: Expression) -> Origin:
         looked = {name: self.look(frame, inner) for name, inner in value.names.items()}

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from detlint.facts.model import (
     NOTED,
     Arg,
+    Branch,
     Const,
     Detail,
     Function,
     Instance,
+    Member,
     Option,
     Param,
     Parameter,
@@ -50,10 +52,21 @@ class Definitions(Blocks):
         decorators = tuple([self.made[decorator] for decorator in given])
         self.define(function, name, decorators, options, self.scope.owner if self.scope.kind == "class" else "")
         for decorator, value in zip(given, decorators, strict=True):
-            if type(value) is Ref and self.catalog.canonical(value.name) in self.catalog.keeping:
-                self.site("call", value, (Arg("", Ref(self.prefix + name)),), decorator)
+            if value is not None:
+                self.decorate(decorator, value, Ref(self.prefix + name))
         opaque = any(name_of(decorator).startswith("?") for decorator in decorators)
         return Ref(self.prefix + name) if not opaque else None
+
+    def decorate(self, decorator: int, value: Value, function: Ref) -> None:
+        """Call a decorator of a library that does something with its function; one that runs it in a script alone as a `__main__` block."""
+        made = value.base if type(value) is Member else None  # a method of an object: `@experiment.automain`
+        of = made.of if type(made) is Result else None
+        known = f"{of.name}.{value.attr}" if type(value) is Member and type(of) is Ref else name_of(value)
+        name = self.catalog.canonical(known) if type(value) is not Result else ""
+        if name in self.catalog.keeping or name in self.catalog.starting:
+            self.site("call", value, (Arg("", function),), decorator)
+        if name in self.catalog.starting:
+            self.steps.append(Branch("main", None, ((self.steps.pop(),), ()), self.span(decorator)))
 
     def anonymous(self, function: Lowered) -> Value:
         """A lambda, counted in what stands around it: lines that move give it no other name."""

@@ -167,7 +167,7 @@ def simple(value: Value | None) -> Value | None:
         return Either(options, value.by) if None not in options else None  # type: ignore[union-attr]
     if kind is not Member and kind is not Result:
         return None
-    return value if depth_of(value) <= 4 or depth_of(value := _reshaped(value)) <= 4 else None
+    return value if depth_of(value) <= 8 or depth_of(value := _reshaped(value)) <= 8 else None
 
 
 def _reshaped(value: Value | None) -> Value | None:
