@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.db import Memo
 from detlint.domains.where import NOWHERE, OPEN, Value, Where
+from detlint.facts.model import PARSES
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.uses import Op
@@ -16,7 +17,6 @@ from detlint.model.options import read_as
 if TYPE_CHECKING:
     from detlint.domains.device import Devices
 
-_PARSES: Final = frozenset({"parse_args", "parse_intermixed_args", "parse_known_args"})
 _ADDS: Final = "add_argument"
 _FARTHEST: Final = 6
 """So many steps lead back from a value at most to where a command line was parsed."""
@@ -158,7 +158,7 @@ class Members:
 
     @staticmethod
     def _parses_here(value: Value) -> bool:
-        return value.operation[0] == op.CALL and value.function.called(value.at) in _PARSES
+        return value.operation[0] == op.CALL and value.function.called(value.at) in PARSES
 
     def _made_of(self, value: Value) -> Iterator[Value]:
         """What a value may be: of a name, an attribute of the object itself, or what a function gives back."""

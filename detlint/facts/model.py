@@ -134,6 +134,8 @@ ANY_TEXT: Final = Ref("builtins.str")
 """A part of such a text of which nothing is known."""
 """What gives the text that some parts make, likewise."""
 LOOKED_UP: Final = (GETATTR, IMPORT_MODULE, PUT_TOGETHER)
+PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_intermixed_args", "parse_known_args"})
+"""Methods of parsers of command lines that give what a line says."""
 TAKES_OUT: Final = frozenset({"get", "pop", "setdefault"})
 """Methods that give what a table has under a key, and are told what to give where it has nothing."""
 OPERATED: Final = "<op>"

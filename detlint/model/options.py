@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from detlint.facts.model import PARSES
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function, Span
 from detlint.ir.places import Place
@@ -16,7 +17,6 @@ from detlint.ir.records import GENERATOR
 
 _PARSER: Final = "argparse.ArgumentParser"
 _GROUPS: Final = frozenset({"add_argument_group", "add_mutually_exclusive_group"})
-_PARSES: Final = frozenset({"parse_args", "parse_known_args"})
 _HARMLESS: Final = frozenset(
     {"error", "exit", "format_help", "format_usage", "get_default", "print_help", "print_usage"}
 )
@@ -65,7 +65,7 @@ def _parsed(code: Code) -> Iterator[_Kept]:
             options = _options(uses)
             for use in uses or () if options is not None else ():
                 for call in use.function.users[use.at]:
-                    if _method(use) in _PARSES and _takes_none(use.function, call.op):
+                    if _method(use) in PARSES and _takes_none(use.function, call.op):
                         yield from _kept(
                             use.function, call.op, options or frozenset(), two=_method(use) != "parse_args"
                         )
@@ -131,7 +131,7 @@ def _added(function: Function, method: str, at: int) -> frozenset[str] | None:
         return frozenset(call.named) if not call.unpacked else None
     if method in _GROUPS:
         return _options(_uses(function, at))
-    return frozenset() if method in _PARSES or method in _HARMLESS else None
+    return frozenset() if method in PARSES or method in _HARMLESS else None
 
 
 def read_as(function: Function, at: int) -> frozenset[str] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from detlint.db import Memo
-from detlint.facts.model import Instance, Member, Param, Ref, Result, Value
+from detlint.facts.model import PARSES, Instance, Member, Param, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
 from detlint.ir.records import REST
@@ -40,7 +40,6 @@ RECORDS: Final = ("attr.", "attrs.", "dataclasses.", "pydantic.")
 """Where the decorators come from that make a class a record of its fields."""
 FILLED: Final = frozenset({"hydra.main", "pyrallis.wrap", "sacred.Experiment.capture"})
 """Decorators that hand a function a table of settings."""
-_PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_known_args"})
 _DYNAMIC: Final = frozenset({"__getattr__", "__getitem__", "__getattribute__"})
 _DEEPEST: Final = 12
 """So many steps a value is followed back."""
@@ -121,7 +120,7 @@ class Settings:
     def _is_made(self, module: Module, function: Function, at: int, depth: int) -> bool:
         """Whether a call gives one."""
         call, meaning = function.call(at), self._meaning(module)
-        if function.called(at) in _PARSES and function.called_on(at) >= 0:
+        if function.called(at) in PARSES and function.called_on(at) >= 0:
             return True
         name = meaning.name(function, call.callee) if meaning is not None else ""
         if "::" in name:

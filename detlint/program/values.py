@@ -15,6 +15,7 @@ import msgspec
 
 from detlint.facts.model import (
     LOOKED_UP,
+    PARSES,
     Const,
     Each,
     Either,
@@ -42,8 +43,6 @@ from detlint.model.tables import is_changed
 
 DEEPEST = 12
 _T = TypeVar("_T")
-PARSES: Final = frozenset({"parse_args", "parse_args_into_dataclasses", "parse_intermixed_args", "parse_known_args"})
-"""Methods of parsers that give what a command line says."""
 Arguments = Sequence[tuple[str, Value | None]]
 """Those of a call, in order, by the names that `Arg` has, and as their file has them."""
 
