@@ -91,7 +91,7 @@ class Engine:
         self.settings = settings
         self.matcher = Matcher(resolver, settings, hiding, registered, versions, users)
         self.matcher.experiments.documents = documents
-        resolver.loaded = Loaded(resolver, users.index, root)
+        resolver.loaded = Loaded(resolver, users.index, users.meanings, root)
         self.users = users
         training = Training(resolver, users.meanings)
         self._documents = documents

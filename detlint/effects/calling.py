@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from detlint import counters
-from detlint.catalog import HARDWARE, Scalar
+from detlint.catalog import HARDWARE, Factory, Scalar
 from detlint.effects.effects import Effects, by_option
 from detlint.effects.state import SELF, State
 from detlint.effects.summary import Call, Steps, is_text
@@ -25,9 +25,12 @@ from detlint.facts.model import (
     Value,
     options,
 )
+from detlint.facts.model import Site as Called
 from detlint.model.callees import BARE, Callee, returned
+from detlint.model.factories import named
 from detlint.model.module import Module
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
+from detlint.model.registries import BUILDS, last
 from detlint.program.calls import Plain, is_self
 from detlint.program.reach import Place
 from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
@@ -80,6 +83,8 @@ class Calling(Effects):
         frame = self.frame
         site = frame.module.sites[place.site]
         arguments = [(argument.name, argument.value) for argument in site.args]
+        if self.builder(site) is not None:
+            arguments[:1] = [("**", arguments[0][1])]
         bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
         found = []
         for module, function, owner in callees:
@@ -92,6 +97,30 @@ class Calling(Effects):
                 call.made = self.maker(frame, site.target)
             found.append(call)
         return tuple(found)
+
+    def builder(self, site: Called) -> Factory | None:
+        """What a call says that builds things by tables: `hydra.utils.instantiate(cfg.model)`; None for any other."""
+        builders = self.resolver.catalog.builders
+        if (
+            site.kind != "call"
+            or not site.args
+            or not isinstance(site.target, Ref)
+            or last(site.target) not in BUILDS | {"call"}
+        ):
+            return None
+        meant = self.resolver.normal(self.frame.module.path, site.target)
+        return builders.get(meant.name) if isinstance(meant, Ref) else None
+
+    def described_by(self, site: Called) -> Value | None:
+        """The definition of the program that such a call builds, by what a file of settings says; None where it isn't known."""
+        factory, first = self.builder(site), site.args[:1]
+        if factory is None or first[0].name:
+            return None
+        said = self.values.said(self.values.look(self.frame, first[0].value).value, factory.key)
+        text = said.value.value if said is not None and isinstance(said.value, Const) else None
+        of_program = named(factory, text, self.resolver.catalog) if isinstance(text, str) else None
+        found = self.resolver.name(self.frame.module.path, of_program.name) if of_program is not None else None
+        return found if isinstance(found, Ref) and "::" in found.name else None
 
     def are_alternatives(self, target: Value, callees: Sequence[Callee]) -> bool:
         """Whether one of several functions runs, and not each of them."""

@@ -19,7 +19,9 @@ from detlint.ir.code import Function
 from detlint.ir.launch_texts import LaunchText, is_settings, lower
 from detlint.ir.places import Place
 from detlint.ir.settings import Items, NotKnown, Row, Setting, Table
+from detlint.model.endings import last_name
 from detlint.model.index import Index
+from detlint.model.meaning import Meanings
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.resolve import Resolver
@@ -63,9 +65,10 @@ class _Part(NamedTuple):
 class Loaded:
     """Finds such files. It is made once for a program."""
 
-    def __init__(self, resolver: Resolver, index: Index, root: str) -> None:
+    def __init__(self, resolver: Resolver, index: Index, meanings: Meanings, root: str) -> None:
         self._resolver = resolver
         self._index = index
+        self._meanings = meanings
         self._root = root
         self._read: dict[str, set[str]] = {}
         """Files of code -> the files of settings that they read."""
@@ -97,8 +100,16 @@ class Loaded:
             return None
         around, call = place.function, place.function.call(place.at)
         folder = call.argument(0, "config_path")
-        inside = paths(around.code, around, folder, {}) if folder >= 0 else []
-        return self._of_path(around, call.argument(1, "config_name"), _nothing, module, script, *inside[:1] or [""])
+        inside = self._folder(module, around, folder) if folder >= 0 else ""
+        return self._of_path(around, call.argument(1, "config_name"), _nothing, module, script, inside)
+
+    def _folder(self, module: Module, function: Function, at: int) -> str:
+        """The folder that a value names; of one with an unknown beginning (`root / "conf"`) what it ends with, "" for neither."""
+        known, meaning = paths(function.code, function, at, {}), self._meanings.of(module)
+        if known or meaning is None:
+            return known[0] if known else ""
+        end = last_name(meaning, function, at)
+        return f"{FILE}/..{end}" if end.startswith(os.sep) else ""
 
     def hands(self, module: Module, name: str) -> Place | None:
         """What decorates a function of a file so that it is handed settings; None for nothing."""

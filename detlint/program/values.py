@@ -36,6 +36,7 @@ from detlint.facts.model import (
 )
 from detlint.facts.reading.values import FLAGS
 from detlint.facts.scope import chosen, is_collection, join, over
+from detlint.model.loaded import is_table as of_settings
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.results import VIEWS, in_table
@@ -247,6 +248,8 @@ class Values:
             table, inside = self.inside(frame, value)
             assert isinstance(table, Mapping)
             return Origin(msgspec.structs.replace(table, values=tuple(held.value for held in inside)))
+        if isinstance(value, Instance) and value.name and (settings := self._settings(frame, value.name)) is not None:
+            return settings
         if isinstance(value, Instance) and frame.receiver:
             named = self.resolver.name(frame.module.path, value.of)
             if isinstance(named, Ref) and named.name in self.resolver.classes.mro(frame.receiver):
@@ -289,6 +292,14 @@ class Values:
         if self.watch is not None and frame is self.watch.base:
             self.note(GIVEN, name, ABSENT if found is None else found)
         return found
+
+    def _settings(self, frame: Frame, name: str) -> Origin | None:
+        """The settings that a parameter is, whatever an annotation says of it; None for none."""
+        given = self.given(frame, name)
+        if given is not None:
+            return given if of_settings(given.value) else None
+        handed = self._handed(frame, name)
+        return Origin(handed) if handed is not None else None
 
     def _name(self, frame: Frame, value: Ref) -> Origin:
         if value.name.startswith(f"{FLAGS}."):
