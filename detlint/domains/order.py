@@ -50,10 +50,9 @@ def matters(asked: Asked, module: Module, index: int) -> int:
         return KEPT
     # Of a set, the place is that of what is taken in order, not of who takes it.
     codes = VALUES if site.kind == "order" else (op.CALL,)
-    found = code.at(site.span.place, *codes)
-    if found is None:
-        return KEPT
-    entries = asked.entries(module, index)
+    found, entries = code.at(site.span.place, *codes), asked.entries(module, index)
+    if found is None:  # a queue's method that is only named takes nothing
+        return NOTHING if any(queues.TAKEN in entry.contexts for entry in entries) else KEPT
     of_results = any(entry.rule == "DET306" for entry in entries)
     kind: Kind = "set" if site.kind == "order" else "completion" if of_results else "listing"
     source = Source(asked, module, index, kind)

@@ -207,6 +207,8 @@ class Modules:
 
     def _search(self, scope: int, name: str) -> str | None:
         *packages, last = (part.strip("()") for part in name.split("."))
+        if not packages and (beside := self._of_script(scope, last)):
+            return beside
         for base in (*self._paths[scope], *self._named(scope, packages)):
             place: str | None = base
             for package in packages:
@@ -219,6 +221,13 @@ class Modules:
             if f"{last}.py" in self._list(place)[0]:
                 return f"{place}{os.sep}{last}.py"
         return None
+
+    def _of_script(self, scope: int, name: str) -> str | None:
+        """The module that has the name of the package in which it stands beside a script: who starts that has its folder on the path
+        first."""
+        folders = (base for base in self._paths[scope] if os.path.basename(base) == name)
+        found = next((base for base in folders if {INIT, f"{name}.py"} <= self._list(base)[0]), None)
+        return f"{found}{os.sep}{name}.py" if found is not None else None
 
     def _named(self, scope: int, packages: list[str]) -> list[str]:
         """The folder above that in which a file stands, where it names its own folder as a package, by which nothing else is found:
