@@ -307,7 +307,7 @@ class _Order(Functions):
             keys = [function.constant(given) for call in calls for given in function.call(call).positional[:1]]
             return max(map(replace(self, under=None, packed=False).of, calls)) if self.under in keys else NOTHING
         if calls and word not in ordering.VIEWS:
-            return NOTHING
+            return DECIDES if word.startswith(ordering.SAVES) else NOTHING  # a frame's rows are written in their order
         return max(map(self.of, calls or [attribute]))
 
     def _columns(self, item: int) -> int:

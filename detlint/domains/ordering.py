@@ -17,6 +17,8 @@ from detlint.model.meaning import Meaning
 ERRORS: Final = ("Error", "Exception", "Warning")
 """How the names of exceptions end."""
 SORTS: Final = frozenset({"builtins.sorted", "natsort.natsorted"})
+_SORTS: Final = frozenset({"sort", "sort_index", "sort_values"})
+"""Methods of lists, and of tables, that sort: where they stand, or what who asks goes on with."""
 VIEWS: Final = frozenset({"items", "keys", "values"})
 SAVES: Final = ("to_csv", "to_excel", "to_feather", "to_hdf", "to_json", "to_parquet", "to_pickle", "to_sql")
 """Methods of tables that write them to a file."""
@@ -115,7 +117,7 @@ def is_sorted(function: Function, value: int, meaning: Meaning) -> bool:
     """Whether a value is sorted: where it stands, or for who asks."""
     for use in function.users[value]:
         taking = function.ops[use.op]
-        if taking[0] == op.ATTR and function.code.strings[taking[2]] == "sort" and function.users[use.op]:
+        if taking[0] == op.ATTR and function.code.strings[taking[2]] in _SORTS and function.users[use.op]:
             return True
         if taking[0] == op.CALL and use.place == 3 and meaning.name(function, taking[1]) in SORTS:
             return True
