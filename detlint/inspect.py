@@ -105,7 +105,7 @@ class Inspection:
         try:
             reaches = flow.reach(entry)
             for reach in reaches:
-                self.engine.documented.complete(reach)
+                self.engine.complete(reach)
             return Traced(entry, reaches, trace.root)
         finally:
             flow.recorder = Recorder()

@@ -179,13 +179,17 @@ class Engine:
             reaches = self._as_started(entry) if entry is not None else []
             found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
         for reach in found:
-            self.documented.complete(reach)
-            if not (self.settings.targets or reach.held.get(HARDWARE)) and self._on_cpu.holds(reach):
-                reach.held = {**reach.held, HARDWARE: "CPU"}
-            reach.untold = self.verdicts.silence.untold.never_tells(reach)
-            reach.spared |= switched_again(reach, self.matcher)
-            reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
+            self.complete(reach)
         return found, idle
+
+    def complete(self, reach: Reach) -> None:
+        """Add to a run what following it doesn't tell."""
+        self.documented.complete(reach)
+        if not (self.settings.targets or reach.held.get(HARDWARE)) and self._on_cpu.holds(reach):
+            reach.held = {**reach.held, HARDWARE: "CPU"}
+        reach.untold = self.verdicts.silence.untold.never_tells(reach)
+        reach.spared |= switched_again(reach, self.matcher)
+        reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
 
     def _as_started(self, entry: EntryPoint) -> list[Reach]:
         """The runs from an entry point: as each launch starts it, where launches give options that its files declare."""

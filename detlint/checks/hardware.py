@@ -19,9 +19,10 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.uses import Use
 from detlint.model.module import Module
+from detlint.model.places import call_of
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Users
-from detlint.program.reach import Reach
+from detlint.program.reach import Place, Reach
 
 NOWHERE: Final = frozenset[str]()
 
@@ -111,7 +112,9 @@ class OnCpu:
         words = [
             argument.value
             for place, effect in made
-            if (argument := effect.argument("type")) and not self._keeps_from(place.module, place.site)
+            if (argument := effect.argument("type"))
+            and not self._keeps_from(place.module, place.site)
+            and not self._is_where_loaded(place)
         ]
         said = [option.value if isinstance(option, Const) else "" for word in words for option in options(word)]
         if not said or any(target_of(word) != "cpu" for word in said):
@@ -119,6 +122,20 @@ class OnCpu:
         if with_context("finds-hardware", reach, self._matcher):
             return False
         return not any(map(self._names_another, sorted({*reach.through, reach.entry.module.path})))
+
+    def _is_where_loaded(self, place: Place) -> bool:
+        """Whether a device only says where what is loaded lies at first: `torch.load(path, map_location=torch.device("cpu"))`."""
+        point = call_of(self._matcher.resolver, place.module, place.module.sites[place.site])
+        uses = point.function.users[point.at] if point is not None else ()
+        return (
+            bool(uses)
+            and point is not None
+            and all(
+                point.function.ops[use.op][0] == op.CALL
+                and point.function.call(use.op).named.get("map_location") == point.at
+                for use in uses
+            )
+        )
 
     def _names_another(self, path: str) -> bool:
         """Whether a file may put something on an accelerator."""
