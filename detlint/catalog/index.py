@@ -150,6 +150,11 @@ class Catalog:
         return {name: factory for factory in self.factories for name in factory.builders}
 
     @cached_property
+    def builder_words(self) -> frozenset[str]:
+        """The last components of their names."""
+        return frozenset(name.rpartition(".")[2] for name in self.builders)
+
+    @cached_property
     def factory_tags(self) -> dict[str, Factory]:
         """The YAML tags that do, as far as the name."""
         return {tag: factory for factory in self.factories for tag in (*factory.tags, *factory.partial_tags)}

@@ -30,7 +30,7 @@ from detlint.model.callees import BARE, Callee, returned
 from detlint.model.factories import named
 from detlint.model.module import Module
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
-from detlint.model.registries import BUILDS, last
+from detlint.model.registries import last
 from detlint.program.calls import Plain, is_self
 from detlint.program.reach import Place
 from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
@@ -100,16 +100,11 @@ class Calling(Effects):
 
     def builder(self, site: Called) -> Factory | None:
         """What a call says that builds things by tables: `hydra.utils.instantiate(cfg.model)`; None for any other."""
-        builders = self.resolver.catalog.builders
-        if (
-            site.kind != "call"
-            or not site.args
-            or not isinstance(site.target, Ref)
-            or last(site.target) not in BUILDS | {"call"}
-        ):
+        catalog = self.resolver.catalog
+        if site.kind != "call" or not site.args or last(site.target) not in catalog.builder_words:
             return None
         meant = self.resolver.normal(self.frame.module.path, site.target)
-        return builders.get(meant.name) if isinstance(meant, Ref) else None
+        return catalog.builders.get(meant.name) if isinstance(meant, Ref) else None
 
     def described_by(self, site: Called) -> Value | None:
         """The definition of the program that such a call builds, by what a file of settings says; None where it isn't known."""
