@@ -43,7 +43,7 @@ class Experiments:
         told = self.told(module, site)
         keys = {name.partition(".")[2] for name in entry.when if name.startswith("config.")}
         if told.open and any(self._may_be_said(module, key) for key in keys - {*told.keys}):
-            return {"config": Argument(Mapping((*keys,), (None,) * len(keys)), True)}
+            return {"config": Argument(Mapping((*sorted(keys),), (None,) * len(keys)), True)}
         return {"config": Argument(Mapping(told.keys, told.values), True)}
 
     def _may_be_said(self, module: Module, key: str) -> bool:
