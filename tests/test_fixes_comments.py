@@ -116,3 +116,15 @@ def test_an_import(tmp_path: Path, before: str, after: str) -> None:
 def test_a_new_argument_leaves_the_comment_of_the_last(tmp_path: Path, before: str, after: str) -> None:
     lead = "from sklearn.cluster import KMeans\n\nmodel = KMeans(\n    n_clusters=3,  # three\n    "
     assert fixed(tmp_path, f"{lead}{before}\nmodel.fit([[1.0]])\n") == f"{lead}{after}\nmodel.fit([[1.0]])\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"n_clusters": 3,  # three\n})', '"n_clusters": 3,  # three\n    "random_state": 0,\n})'),
+        ('"n_clusters": 3  # three\n})', '"n_clusters": 3,  # three\n    "random_state": 0\n})'),
+    ],
+)
+def test_a_new_item_leaves_the_comment_of_the_last(tmp_path: Path, before: str, after: str) -> None:
+    lead = 'from hydra.utils import instantiate\n\nmodel = instantiate({\n    "_target_": "sklearn.cluster.KMeans",  # what\n    '
+    assert fixed(tmp_path, f"{lead}{before}\nmodel.fit([[1.0]])\n") == f"{lead}{after}\nmodel.fit([[1.0]])\n"

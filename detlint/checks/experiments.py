@@ -62,7 +62,8 @@ class Experiments:
         names = [name for name, value in home.facts.names.items() if is_made_by(value, made.site & 0xFFFFFFFF)]
         files = {module.path: module, home.path: home}
         for name in names:
-            files |= {use.module.path: use.module for use in self._users.each(home, name)}
+            saying = map(self._resolver.module, self._users.importers_saying(home, name))
+            files |= {other.path: other for other in saying if other is not None}
         tables = [table for file in files.values() for table in self._in_file(file, made)]
         found = {key: value for table in tables for key, value in zip(table.keys, table.values, strict=True)}
         return Mapping(tuple(found), tuple(found.values()), open=any(table.open for table in tables))

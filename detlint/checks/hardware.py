@@ -126,16 +126,13 @@ class OnCpu:
     def _is_where_loaded(self, place: Place) -> bool:
         """Whether a device only says where what is loaded lies at first: `torch.load(path, map_location=torch.device("cpu"))`."""
         point = call_of(self._matcher.resolver, place.module, place.module.sites[place.site])
-        uses = point.function.users[point.at] if point is not None else ()
-        return (
-            bool(uses)
-            and point is not None
-            and all(
-                point.function.ops[use.op][0] == op.CALL
-                and point.function.call(use.op).named.get("map_location") == point.at
-                for use in uses
-            )
-        )
+        if point is None:
+            return False
+        function, uses = point.function, point.function.users[point.at]
+        calls = [use.op for use in uses if function.ops[use.op][0] == op.CALL]
+        loads = [at for at in calls if function.called(at) == "load" or "map_location" in function.call(at).named]
+        given = [function.call(load).argument(1, "map_location") for load in loads]
+        return bool(uses) and given == [point.at] * len(uses)
 
     def _names_another(self, path: str) -> bool:
         """Whether a file may put something on an accelerator."""

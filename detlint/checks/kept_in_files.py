@@ -1,6 +1,7 @@
 """What is only done where a file is missing, into which it is then written: later runs read that.
 
-What it may assume: a call that is handed the path there, and does more than to ask or tell of it, writes the file.
+What it may assume: a call that is handed the path there, with something else that isn't written out, writes that into the file; as does
+`open` with a mode that writes.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.ir import ops as op
-from detlint.ir.code import Function
+from detlint.ir.code import UNKNOWN, Function
 from detlint.ir.written import exactly
+from detlint.model.growth import LEVELS
 
 SPLITS: Final = "splits"
 """Entries in this context split data."""
@@ -45,9 +47,16 @@ def _asked(function: Function, test: int, catalog: Catalog) -> int:
 
 
 def _takes(function: Function, call: int, paths: set[str]) -> bool:
-    """Whether a call is handed one of some paths, or is of a method of it, other than to ask or tell something."""
-    callee = function.ops[call][1]
-    if function.is_builtin(callee, "print", "str") or function.external(callee).startswith(_OF_PATHS):
+    """Whether a call is handed one of some paths, or is of a method of it, and puts something there."""
+    callee, values = function.ops[call][1], [*function.call(call).values()]
+    external = function.external(callee)
+    if function.is_builtin(callee, "print", "str") or external.startswith(_OF_PATHS) or function.called(call) in LEVELS:
         return False
-    given = [*function.call(call).values(), function.called_on(call)]
-    return any(value >= 0 and exactly(function, value) in paths for value in given)
+    given = values if external else [*values, function.called_on(call)]
+    others = [value for value in given if value >= 0 and exactly(function, value) not in paths]
+    if len(others) == len([value for value in given if value >= 0]):
+        return False
+    known = [function.constant(value) for value in others]
+    if function.called(call) == "open":
+        return any(isinstance(mode, str) and not {*"wax"}.isdisjoint(mode) for mode in known)
+    return UNKNOWN in known

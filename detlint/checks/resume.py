@@ -199,11 +199,10 @@ class ResumeRules:
         What nothing writes may come from elsewhere. What is read together with it then waits for it, too; and what is written beside is
         for going on if it is more than one state.
         """
-        lost = list[Point]()
-        for read in self._reads_for_optimizers(slices):
-            if not self._is_written(read):
-                lost.append(read)
-            elif not any(_is_beside(read, other) for other in lost):
+        reads = [(read, self._is_written(read)) for read in self._reads_for_optimizers(slices)]
+        lost = [read for read, written in reads if not written]
+        for read, written in reads:
+            if written and not any(_is_beside(read, other) for other in lost):
                 return read, True
         fewest = 2 if lost else 1
         writes = (point for point, name in slices.calls() if self._catalog.canonical(name) in self._writes)

@@ -17,8 +17,6 @@ from detlint.model.meaning import Meaning
 ERRORS: Final = ("Error", "Exception", "Warning")
 """How the names of exceptions end."""
 SORTS: Final = frozenset({"builtins.sorted", "natsort.natsorted"})
-_SORTS: Final = frozenset({"sort", "sort_index", "sort_values"})
-"""Methods of lists, and of tables, that sort: where they stand, or what who asks goes on with."""
 VIEWS: Final = frozenset({"items", "keys", "values"})
 SAVES: Final = ("to_csv", "to_excel", "to_feather", "to_hdf", "to_json", "to_parquet", "to_pickle", "to_sql")
 """Methods of tables that write them to a file."""
@@ -117,9 +115,20 @@ def is_sorted(function: Function, value: int, meaning: Meaning) -> bool:
     """Whether a value is sorted: where it stands, or for who asks."""
     for use in function.users[value]:
         taking = function.ops[use.op]
-        if taking[0] == op.ATTR and function.code.strings[taking[2]] in _SORTS and function.users[use.op]:
+        if taking[0] == op.ATTR and _sorts(function, use.op, function.code.strings[taking[2]]):
             return True
         if taking[0] == op.CALL and use.place == 3 and meaning.name(function, taking[1]) in SORTS:
+            return True
+    return False
+
+
+def _sorts(function: Function, method: int, word: str) -> bool:
+    """Whether a method sorts a list, or the rows of a table, for all who ask or for who goes on with what it gives."""
+    if word != "sort_values":
+        return word == "sort" and bool(function.users[method])
+    for call in (use.op for use in function.users[method] if function.ops[use.op][0] == op.CALL):
+        in_place = function.call(call).named.get("inplace", -1)
+        if function.users[call] or (in_place >= 0 and function.constant(in_place) is True):
             return True
     return False
 

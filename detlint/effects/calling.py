@@ -39,6 +39,10 @@ DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
 
 
+_TABLE: Final = "config"
+"""The parameter of builders that is a table."""
+
+
 class Calling(Effects):
     """Calls functions of the program."""
 
@@ -83,8 +87,8 @@ class Calling(Effects):
         frame = self.frame
         site = frame.module.sites[place.site]
         arguments = [(argument.name, argument.value) for argument in site.args]
-        if self.builder(site) is not None:
-            arguments[:1] = [("**", arguments[0][1])]
+        if (built := self.table_of(site)) is not None:
+            arguments.append(("**", arguments.pop(built[1])[1]))
         bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
         found = []
         for module, function, owner in callees:
@@ -98,20 +102,30 @@ class Calling(Effects):
             found.append(call)
         return tuple(found)
 
-    def builder(self, site: Called) -> Factory | None:
-        """What a call says that builds things by tables: `hydra.utils.instantiate(cfg.model)`; None for any other."""
+    def table_of(self, site: Called) -> tuple[Factory, int] | None:
+        """What a call says that builds things by tables, and which of its arguments is one: `hydra.utils.instantiate(cfg.model)`; None
+        for any other."""
         catalog = self.resolver.catalog
-        if site.kind != "call" or not site.args or last(site.target) not in catalog.builder_words:
+        if site.kind != "call" or last(site.target) not in catalog.builder_words:
             return None
         meant = self.resolver.normal(self.frame.module.path, site.target)
-        return catalog.builders.get(meant.name) if isinstance(meant, Ref) else None
+        factory = catalog.builders.get(meant.name) if isinstance(meant, Ref) else None
+        names = [argument.name for argument in site.args]
+        at = 0 if names[:1] == [""] else names.index(_TABLE) if _TABLE in names else -1
+        return (factory, at) if factory is not None and at >= 0 else None
 
     def described_by(self, site: Called) -> Value | None:
-        """The definition of the program that such a call builds, by what a file of settings says; None where it isn't known."""
-        factory, first = self.builder(site), site.args[:1]
-        if factory is None or first[0].name:
+        """The definition of the program that such a call builds, by what a file of settings says; None where it isn't known, or only
+        prepared."""
+        built = self.table_of(site)
+        if built is None:
             return None
-        said = self.values.said(self.values.look(self.frame, first[0].value).value, factory.key)
+        factory, at = built
+        table = self.values.look(self.frame, site.args[at].value).value
+        prepares = self.values.said(table, factory.partial) if factory.partial else None
+        if prepares is not None and prepares.value != Const(False):
+            return None
+        said = self.values.said(table, factory.key)
         text = said.value.value if said is not None and isinstance(said.value, Const) else None
         of_program = named(factory, text, self.resolver.catalog) if isinstance(text, str) else None
         found = self.resolver.name(self.frame.module.path, of_program.name) if of_program is not None else None

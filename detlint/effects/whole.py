@@ -171,7 +171,7 @@ class WholeRun(Sites):
                     if function.name.endswith(".__call__") and (
                         name in self.shelved or self.has_followed(module, function)
                     ):
-                        continue  # it was called where it is: in the workers of a loader, say
+                        continue  # the program itself calls it: in the workers of a loader, say
                     self.path = (self.built[name],)
                     work = partial(self.call, module, function, name, self.built[name], {})
                     if streams is not None and "__getitem" in function.name:

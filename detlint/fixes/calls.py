@@ -130,10 +130,13 @@ def _separator(call: cst.Call) -> cst.Comma:
         after = call.args[0].comma.whitespace_after
     else:
         after = call.whitespace_before_args
-    if isinstance(after, cst.ParenthesizedWhitespace):
-        first = after.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
-        return cst.Comma(whitespace_after=after.with_changes(first_line=first, empty_lines=[]))
-    return COMMA
+    return _bare(after) if isinstance(after, cst.ParenthesizedWhitespace) else COMMA
+
+
+def _bare(after: cst.ParenthesizedWhitespace) -> cst.Comma:
+    """A comma before a line break, without the comments that stand there."""
+    first = after.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+    return cst.Comma(whitespace_after=after.with_changes(first_line=first, empty_lines=[]))
 
 
 def without_argument(call: cst.Call, parameters: Parameters, name: str) -> cst.Call:
@@ -192,11 +195,19 @@ def with_item(table: cst.Dict, key: str, value: cst.BaseExpression) -> cst.Dict:
     new = cst.DictElement(cst.SimpleString(f"{quote}{key}{quote}"), value)
     if elements:
         last = elements[-1]
-        between = elements[0].comma if len(elements) > 1 and isinstance(elements[0].comma, cst.Comma) else COMMA
-        between, comma = _parted(between, last.comma)
+        between, comma = _parted(_between(table), last.comma)
+        between, before = _with_comment(between, table.rbrace.whitespace_before)
+        table = table.with_changes(rbrace=table.rbrace.with_changes(whitespace_before=before))
         new = new.with_changes(comma=comma)
         elements[-1] = last.with_changes(comma=between)
     return table.with_changes(elements=[*elements, new])
+
+
+def _between(table: cst.Dict) -> cst.Comma:
+    """The comma between items, with the line break that the display has there."""
+    first = table.elements[0].comma if len(table.elements) > 1 else None
+    after = first.whitespace_after if isinstance(first, cst.Comma) else table.lbrace.whitespace_after
+    return _bare(after) if isinstance(after, cst.ParenthesizedWhitespace) else COMMA
 
 
 def plain(node: cst.BaseExpression) -> bool:

@@ -75,7 +75,7 @@ def _put_together(meaning: Meaning, function: Function, parts: tuple[int, ...], 
     found = ""
     for part in reversed(parts):
         operation = function.ops[part]
-        plain = operation[0] == op.FORMAT and operation[2] < 0
+        plain = operation[0] == op.FORMAT and operation[2] < 0 and operation[3] < 0
         text, whole = _text(meaning, function, operation[1] if plain else part, depth + 1)
         found = text + found
         if not whole:

@@ -134,7 +134,7 @@ def _method(function: Function, call: int, loop: int) -> Iterator[Grown]:
 
 def _writes_whole(function: Function, call: int, value: int) -> bool:
     """Whether a whole file is written: one that is opened on the spot, or by a library, `soundfile.write(path, sound, rate)`."""
-    if function.ops[call][2] < 2:
+    if len([*function.call(call).values()]) < 2:
         return _opens(function, value)
     operation = function.ops[value]
     stores = function.code.stores(function.binding(operation[1])) if operation[0] == op.LOAD else ()

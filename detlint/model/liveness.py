@@ -200,11 +200,13 @@ class _Search:
 
     def _keep(self, piece: Piece, found: Refers) -> None:
         """A live piece keeps definitions in variables, and reads some: who reads one has what it holds."""
+        whole = f"{piece.path}::"
         for variable, kept in found.tables.items():
-            self._tables.setdefault(variable, []).extend((name, Reason(piece, at)) for name, at in kept.items())
+            for key in (variable, whole):
+                self._tables.setdefault(key, []).extend((name, Reason(piece, at)) for name, at in kept.items())
         read = dict.fromkeys((*found.reads, *(attribute for _, attribute in found.attributes)))
         self._read.update(read)
-        for variable in (*found.tables, *read) if self._tables else ():
+        for variable in (*found.tables, whole, *read) if self._tables else ():
             for name, reason in self._tables.pop(variable, ()) if variable in self._read else ():
                 self._refer(name, reason)
 

@@ -16,6 +16,7 @@ from detlint.facts.reading.values import STDLIB
 from detlint.folders import INIT, is_folder, packages_around
 from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_settings
+from detlint.model.scripts import is_packaged
 from detlint.model.surroundings import Surroundings
 from detlint.notebook import SUFFIX, is_notebook
 from detlint.sources.cpp_text import is_cpp
@@ -222,9 +223,15 @@ class Modules:
                 return f"{place}{os.sep}{last}.py"
         return None
 
+    @cached_property
+    def _is_packaged(self) -> bool:
+        return is_packaged(Path(self.root))
+
     def _of_script(self, scope: int, name: str) -> str | None:
         """The module that has the name of the package in which it stands beside a script: who starts that has its folder on the path
-        first."""
+        first, unless the project is made to be installed, so that its package is there."""
+        if self._is_packaged:
+            return None
         folders = (base for base in self._paths[scope] if os.path.basename(base) == name)
         found = next((base for base in folders if {INIT, f"{name}.py"} <= self._list(base)[0]), None)
         return f"{found}{os.sep}{name}.py" if found is not None else None

@@ -67,7 +67,7 @@ def _parsed(code: Code) -> Iterator[_Kept]:
                 for call in use.function.users[use.at]:
                     if _method(use) in PARSES and _takes_none(use.function, call.op):
                         yield from _kept(
-                            use.function, call.op, options or frozenset(), two=_method(use) != "parse_args"
+                            use.function, call.op, options or frozenset(), two=_method(use) == "parse_known_args"
                         )
 
 

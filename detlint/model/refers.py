@@ -15,6 +15,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
 from detlint.model.resolve import Resolver
+from detlint.model.unused import reads_any_name
 
 ANY: Final = ""
 """Stands for the class of an object whose class isn't known."""
@@ -35,7 +36,7 @@ class Refers(msgspec.Struct, frozen=True):
     tables: dict[str, dict[str, int]] = {}
     """The variables of a top level that hold tables, lists or tuples of definitions, with these: who reads one has them."""
     reads: tuple[str, ...] = ()
-    """The names of the variables of files that it reads."""
+    """The names of the variables of files that it reads, and those of files of which it may read any, `<file>::`."""
     inside: dict[int, int] = {}
     """The numbers of the functions and class bodies that stand in it and that are come to where it is: class bodies, lambdas, and what
     decorators that aren't known are handed."""
@@ -44,6 +45,7 @@ class Refers(msgspec.Struct, frozen=True):
 def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
     """What a function, class body or top level refers to, itself; not what those do that stand in it."""
     found, values, reads = Refers(), set[str](), dict[str, None]()
+    by_any_name = not function.number and reads_any_name(meaning.code)
     for at, operation in enumerate(function.ops):
         if function.is_dead(at):
             continue
@@ -62,7 +64,8 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
             names = dict.fromkeys(_definitions(meaning, function, at), at)
             if kind == op.LOAD and function.binding(operation[1]).owner == 0:
                 reads[function.text(operation[1])] = None
-            if names and not function.number and (table := _table(function, at)):
+            reads.update(dict.fromkeys(_whole_files(meaning, function, at)))
+            if names and not (function.number or by_any_name) and (table := _table(function, at)):
                 found.tables.setdefault(table, {}).update(names)
                 continue
             found.definitions.update({**names, **found.definitions})
@@ -95,10 +98,18 @@ def _table(function: Function, value: int) -> str:
     return ""
 
 
+def _whole_files(meaning: Meaning, function: Function, at: int) -> Iterator[str]:
+    """The files that somebody has as modules, and not only what they have under names: `vars(tables)`."""
+    if _is_value(function, at):
+        for value in options(meaning.value(function, at)):
+            if isinstance(value, Ref) and value.name.endswith(_SOURCES):
+                yield value.name
+
+
 def _renamed(function: Function, at: int) -> Iterator[str]:
-    """The name of what is imported, if it gets another one here."""
+    """The name of what is imported, if it gets another one here, or is one of a function's own."""
     name = function.code.strings[function.ops[at][2]]
-    if any(
+    if function.number or any(
         function.ops[use.op][0] != op.STORE or function.text(function.ops[use.op][1]) != name
         for use in function.users[at]
     ):
