@@ -406,7 +406,7 @@ class Unnamed:
         if passes_on and not closed:
             return True
         for new in references.renamed(meaning, wanted, name):
-            if not closed or self._is_named_by(other, wanted, new, asking):
+            if self._is_named_by(other, wanted, new, asking):
                 return True
         defined = name in other.facts.names or name in other.functions or name in other.classes
         texts = references.texts(meaning.code, wanted, dotted=defined and not has)
