@@ -179,12 +179,6 @@ class Catalog:
         return frozenset(chain.from_iterable(keeping))
 
     @cached_property
-    def starting(self) -> frozenset[str]:
-        """The names of what runs a function that it decorates where its file is the script that is started."""
-        starting = (entry.names for entry in self.entries if "runs-in-script" in entry.contexts)
-        return frozenset(chain.from_iterable(starting))
-
-    @cached_property
     def _spellings(self) -> dict[str, list[str]]:
         """The last component of a name -> those that its aliases have instead."""
         found: dict[str, list[str]] = {}

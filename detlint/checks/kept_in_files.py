@@ -52,9 +52,9 @@ def _takes(function: Function, call: int, paths: set[str]) -> bool:
     external = function.external(callee)
     if function.is_builtin(callee, "print", "str") or external.startswith(_OF_PATHS) or function.called(call) in LEVELS:
         return False
-    given = values if external else [*values, function.called_on(call)]
-    others = [value for value in given if value >= 0 and exactly(function, value) not in paths]
-    if len(others) == len([value for value in given if value >= 0]):
+    given = values if external or function.called_on(call) < 0 else [*values, function.called_on(call)]
+    others = [value for value in given if exactly(function, value) not in paths]
+    if len(others) == len(given):
         return False
     known = [function.constant(value) for value in others]
     if function.called(call) == "open":

@@ -37,8 +37,6 @@ from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, clos
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
-
-
 _TABLE: Final = "config"
 """The parameter of builders that is a table."""
 

@@ -66,7 +66,7 @@ class WholeRun(Sites):
         result.trains = result.trains or (bool(self.cells) and not result.leaves)
         result.adds_up = result.adds_up or (self.cells_add and not result.leaves)
         # A network whose first weights stay is tried out, and to be trained elsewhere.
-        result.differentiates = not untrained or (self.draws_weights and not result.loads)
+        result.differentiates = result.trains or not untrained or (self.draws_weights and not result.loads)
         result.applies = silent and not result.trains
         result.adds_up = result.communicates and not result.stops and (result.adds_up or not self.only_shares())
         result.held = self.state.switches

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import libcst as cst
@@ -92,7 +93,7 @@ def with_argument(call: cst.Call, parameters: Parameters, name: str, value: cst.
     if args:
         last = args[-1]
         # What stands behind the last argument, the line break before the parenthesis too, stands behind the new one.
-        between, comma = _parted(_separator(call), last.comma)
+        between, comma = _parted(_separator(args, call.whitespace_before_args), last.comma)
         between, after = _with_comment(between, last.whitespace_after_arg)
         new = new.with_changes(comma=comma, whitespace_after_arg=after)
         args[-1] = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
@@ -124,19 +125,14 @@ def _parted(
     return between, comma.with_changes(whitespace_after=after)
 
 
-def _separator(call: cst.Call) -> cst.Comma:
-    """The comma between arguments, with the line break that the call has there."""
-    if len(call.args) > 1 and isinstance(call.args[0].comma, cst.Comma):
-        after = call.args[0].comma.whitespace_after
-    else:
-        after = call.whitespace_before_args
-    return _bare(after) if isinstance(after, cst.ParenthesizedWhitespace) else COMMA
-
-
-def _bare(after: cst.ParenthesizedWhitespace) -> cst.Comma:
-    """A comma before a line break, without the comments that stand there."""
-    first = after.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
-    return cst.Comma(whitespace_after=after.with_changes(first_line=first, empty_lines=[]))
+def _separator(parts: Sequence[cst.Arg | cst.BaseDictElement], opening: cst.BaseParenthesizableWhitespace) -> cst.Comma:
+    """The comma between arguments, or items, with the line break that stands there, or before the first of them; no comments."""
+    first = parts[0].comma if len(parts) > 1 else None
+    after = first.whitespace_after if isinstance(first, cst.Comma) else opening
+    if not isinstance(after, cst.ParenthesizedWhitespace):
+        return COMMA
+    line = after.first_line.with_changes(comment=None, whitespace=cst.SimpleWhitespace(""))
+    return cst.Comma(whitespace_after=after.with_changes(first_line=line, empty_lines=[]))
 
 
 def without_argument(call: cst.Call, parameters: Parameters, name: str) -> cst.Call:
@@ -195,19 +191,12 @@ def with_item(table: cst.Dict, key: str, value: cst.BaseExpression) -> cst.Dict:
     new = cst.DictElement(cst.SimpleString(f"{quote}{key}{quote}"), value)
     if elements:
         last = elements[-1]
-        between, comma = _parted(_between(table), last.comma)
+        between, comma = _parted(_separator(elements, table.lbrace.whitespace_after), last.comma)
         between, before = _with_comment(between, table.rbrace.whitespace_before)
         table = table.with_changes(rbrace=table.rbrace.with_changes(whitespace_before=before))
         new = new.with_changes(comma=comma)
         elements[-1] = last.with_changes(comma=between)
     return table.with_changes(elements=[*elements, new])
-
-
-def _between(table: cst.Dict) -> cst.Comma:
-    """The comma between items, with the line break that the display has there."""
-    first = table.elements[0].comma if len(table.elements) > 1 else None
-    after = first.whitespace_after if isinstance(first, cst.Comma) else table.lbrace.whitespace_after
-    return _bare(after) if isinstance(after, cst.ParenthesizedWhitespace) else COMMA
 
 
 def plain(node: cst.BaseExpression) -> bool:

@@ -204,7 +204,7 @@ class _Search:
         for variable, kept in found.tables.items():
             for key in (variable, whole):
                 self._tables.setdefault(key, []).extend((name, Reason(piece, at)) for name, at in kept.items())
-        read = dict.fromkeys((*found.reads, *(attribute for _, attribute in found.attributes)))
+        read = [*found.reads, *(attribute for _, attribute in found.attributes)]
         self._read.update(read)
         for variable in (*found.tables, whole, *read) if self._tables else ():
             for name, reason in self._tables.pop(variable, ()) if variable in self._read else ():

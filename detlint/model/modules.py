@@ -230,11 +230,9 @@ class Modules:
     def _of_script(self, scope: int, name: str) -> str | None:
         """The module that has the name of the package in which it stands beside a script: who starts that has its folder on the path
         first, unless the project is made to be installed, so that its package is there."""
-        if self._is_packaged:
-            return None
         folders = (base for base in self._paths[scope] if os.path.basename(base) == name)
         found = next((base for base in folders if {INIT, f"{name}.py"} <= self._list(base)[0]), None)
-        return f"{found}{os.sep}{name}.py" if found is not None else None
+        return f"{found}{os.sep}{name}.py" if found is not None and not self._is_packaged else None
 
     def _named(self, scope: int, packages: list[str]) -> list[str]:
         """The folder above that in which a file stands, where it names its own folder as a package, by which nothing else is found:

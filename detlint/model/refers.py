@@ -61,15 +61,17 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
             if any(_may_keep(meaning, function, value) for value in operation[3 : 3 + operation[2]]):
                 found.inside.setdefault(operation[1], at)
         elif kind in (op.LOAD, op.ATTR) and not _is_only_named(function, at):
-            names = dict.fromkeys(_definitions(meaning, function, at), at)
+            had, is_value = [*_had(meaning, function, at)], _is_value(function, at)
+            names = {name: at for name in had if not name.endswith(_SOURCES)}
             if kind == op.LOAD and function.binding(operation[1]).owner == 0:
                 reads[function.text(operation[1])] = None
-            reads.update(dict.fromkeys(_whole_files(meaning, function, at)))
+            if is_value:  # whoever has a module may come to all that it has: `vars(tables)`
+                reads.update((name, None) for name in had if name.endswith(_SOURCES))
             if names and not (function.number or by_any_name) and (table := _table(function, at)):
                 found.tables.setdefault(table, {}).update(names)
                 continue
             found.definitions.update({**names, **found.definitions})
-            values.update(names if _is_value(function, at) else ())
+            values.update(names if is_value else ())
             owner, attribute = _attribute(meaning, function, at) if kind == op.ATTR else (ANY, "")
             if attribute and (owner != ANY or not names):
                 found.attributes.setdefault(
@@ -98,14 +100,6 @@ def _table(function: Function, value: int) -> str:
     return ""
 
 
-def _whole_files(meaning: Meaning, function: Function, at: int) -> Iterator[str]:
-    """The files that somebody has as modules, and not only what they have under names: `vars(tables)`."""
-    if _is_value(function, at):
-        for value in options(meaning.value(function, at)):
-            if isinstance(value, Ref) and value.name.endswith(_SOURCES):
-                yield value.name
-
-
 def _renamed(function: Function, at: int) -> Iterator[str]:
     """The name of what is imported, if it gets another one here, or is one of a function's own."""
     name = function.code.strings[function.ops[at][2]]
@@ -121,10 +115,10 @@ def _is_value(function: Function, at: int) -> bool:
     return any(use.place != 1 or function.ops[use.op][0] not in (op.CALL, op.ATTR) for use in function.users[at])
 
 
-def _definitions(meaning: Meaning, function: Function, at: int) -> Iterator[str]:
-    """The full names of the definitions of the program that a value may be; not of modules, nor of variables."""
+def _had(meaning: Meaning, function: Function, at: int) -> Iterator[str]:
+    """The full names of the definitions of the program, and of its modules (`<file>::`), that a value may be; not of variables."""
     for value in options(meaning.value(function, at)):
-        if isinstance(value, Ref) and _SOURCES in value.name and not value.name.endswith(_SOURCES):
+        if isinstance(value, Ref) and _SOURCES in value.name:
             yield value.name
 
 

@@ -24,6 +24,7 @@ from detlint.facts.model import (
     options,
 )
 from detlint.facts.scope import MOST_DEFINITIONS, join
+from detlint.model.arguments import owner_of
 
 if TYPE_CHECKING:
     from detlint.model.module import Module
@@ -97,9 +98,7 @@ class Results:
 
     def _asked_class(self, path: str, method: Value | None) -> Ref | None:
         """The class of the program that is asked for a method of a library's: `Net.load_from_checkpoint`."""
-        base = method.base if isinstance(method, Member) else None
-        if isinstance(method, Ref):
-            base = Ref(method.name.rpartition(".")[0])
+        base = owner_of(method) if method is not None else None
         named = self._resolver.name(path, base.name) if isinstance(base, Ref) else None
         return named if isinstance(named, Ref) and self._resolver.classes.is_class(named.name) else None
 

@@ -408,7 +408,8 @@ class Sinks:
             return ""
 
         def ends(function: Function, attribute: int) -> bool:
-            return function.code.strings[function.ops[attribute][2]] in SHAPES | self._catalog.describing
+            word = function.code.strings[function.ops[attribute][2]]
+            return word in SHAPES or word in self._catalog.describing
 
         worth = Worth(role, lambda method: method in self._catalog.data_methods, ends, parts=False)
         unused = Unused(function, worth)

@@ -145,13 +145,15 @@ class Slices:
         elif operation[0] == op.PART:
             element = function.element(at)
             known = [point._replace(at=element)] if element != at else self._in_turn_given(point)
-        return iter([*known] or [*self._before(point)])
+        return iter([*known] or self._before(point))
 
     def _result(self, name: str) -> Iterator[Point]:
         """What a function of the program gives back, in whichever file."""
         found = self._everywhere.definition(name)
-        for _, operation in found[1].each(op.RETURN) if found is not None and not found[1].is_class else ():
-            if operation[1] >= 0 and found is not None:
+        if found is None or found[1].is_class:
+            return
+        for _, operation in found[1].each(op.RETURN):
+            if operation[1] >= 0:
                 yield Point(*found, operation[1])
 
     def _of_object(self, point: Point) -> Iterator[Point]:
@@ -159,12 +161,15 @@ class Slices:
         meaning, function, at = point
         operation = function.ops[at]
         found = self._everywhere.definition(meaning.kind(function, operation[1]))
+        if found is None:
+            return
+        home, owner = found
         attribute = function.strings[operation[2]]
-        for setter, place in found[0].code.setters(attribute) if found is not None else ():
+        for setter, place in home.code.setters(attribute):
             method = setter.method
-            own = method is not None and method.parent is not None and found is not None and method.parent is found[1]
-            if own and setter.own(place) == attribute and setter.ops[place][0] == op.SET_ATTR and found is not None:
-                yield Point(found[0], setter, setter.ops[place][3])
+            own = method is not None and method.parent is owner
+            if own and setter.own(place) == attribute and setter.ops[place][0] == op.SET_ATTR:
+                yield Point(home, setter, setter.ops[place][3])
 
     def _in_turn_given(self, point: Point) -> Iterator[Point]:
         """What is handed to a call that gives back as many objects in the same order, in the place of one of these."""

@@ -63,9 +63,10 @@ class Definitions(Blocks):
         of = made.of if type(made) is Result else None
         known = f"{of.name}.{value.attr}" if type(value) is Member and type(of) is Ref else name_of(value)
         name = self.catalog.canonical(known) if type(value) is not Result else ""
-        if name in self.catalog.keeping or name in self.catalog.starting:
+        starts = name in self.catalog.with_context("runs-in-script")
+        if starts or name in self.catalog.keeping:
             self.site("call", value, (Arg("", function),), decorator)
-        if name in self.catalog.starting:
+        if starts:
             self.steps.append(Branch("main", None, ((self.steps.pop(),), ()), self.span(decorator)))
 
     def anonymous(self, function: Lowered) -> Value:
