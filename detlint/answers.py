@@ -14,8 +14,8 @@ from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
 from detlint.effects.top import Top
 from detlint.marks import Brief, OfProgram, body, followable, linked, top
+from detlint.model.runs.outcome import Outcome
 from detlint.moved import LINE, Lines, moved
-from detlint.program.outcome import Outcome
 from detlint.state import Packed, State, decode, encode
 from detlint.ways import NOBODY, Passes, Passing, passes_of, passing_of, with_strays
 

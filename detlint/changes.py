@@ -12,17 +12,17 @@ import msgspec
 
 from detlint import marks
 from detlint.db import Mark
-from detlint.facts.model import Facts
-from detlint.facts.store import File, Store
 from detlint.ir.code import Code
 from detlint.ir.parts import parts_of
 from detlint.ir.words import STAR, Words
 from detlint.model import outline
-from detlint.model.documents import Documents
 from detlint.model.index import Index
+from detlint.model.launches.documents import Documents
 from detlint.model.links import Links, registered
 from detlint.model.modules import ModuleNames, Modules
 from detlint.model.search_path import NOTHING, Handed, Puts, filled
+from detlint.model.sites.records import Facts
+from detlint.model.sites.store import File, Store
 from detlint.model.uses import words_of
 from detlint.moved import Lines, Said, lines_moved
 from detlint.state import Row, State

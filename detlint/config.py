@@ -13,7 +13,7 @@ import msgspec
 from detlint import patterns, toml
 from detlint.catalog import Target
 from detlint.folders import packages_around
-from detlint.report.formats import MODULES as FORMATS
+from detlint.formats import MODULES as FORMATS
 from detlint.runtime.choices import Collectives, Dropout, Handled, Loaders, Profile, Rng, Transforms, Unsupported
 
 Severity = Literal["error", "warning", "note"]

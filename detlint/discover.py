@@ -15,9 +15,9 @@ from detlint import patterns
 from detlint.config import BASELINE, Config
 from detlint.files import read
 from detlint.folders import is_file, is_folder, packages_around
+from detlint.ir.cpp_text import SUFFIXES as CPP
 from detlint.ir.launch_texts import JSON, MOST_OF_JSON, is_settings
 from detlint.notebook import BOM
-from detlint.sources.cpp_text import SUFFIXES as CPP
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

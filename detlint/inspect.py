@@ -17,11 +17,11 @@ from detlint.config import Config
 from detlint.discover import program
 from detlint.effects.recorder import Recorder
 from detlint.effects.trace import Call, Trace
-from detlint.facts.model import plain
 from detlint.model.module import Module
-from detlint.program.entry import EntryPoint, entry_points, script
-from detlint.program.outcome import Passage, Runs
-from detlint.program.reach import Reach
+from detlint.model.runs.entry import EntryPoint, entry_points, script
+from detlint.model.runs.outcome import Passage, Runs
+from detlint.model.runs.reach import Reach
+from detlint.model.sites.records import plain
 from detlint.report.place import at_line, line_in, shown
 from detlint.source import Source
 from detlint.visible import visible

@@ -462,8 +462,8 @@ async def explain(ls: Server, uri: str, line: int) -> str:
 
 
 def _explained(answer: Answer, uri: str, line: int) -> str:
-    from detlint.facts.store import with_deep_stack
     from detlint.inspect import NotThere, inspect
+    from detlint.model.sites.store import with_deep_stack
     from detlint.report.explain import explain as explained
 
     document, live, report = answer.document, answer.live, answer.report

@@ -17,11 +17,11 @@ from detlint.checks.finding import Report
 from detlint.config import ConfigError
 from detlint.discover import program
 from detlint.effects.recorder import Recorder
-from detlint.facts.gate import yaml_gate_of
-from detlint.facts.model import Facts, Function
-from detlint.facts.store import Look, Progress, Store
 from detlint.model.module import Module
-from detlint.program.reach import Place
+from detlint.model.runs.reach import Place
+from detlint.model.sites.gate import yaml_gate_of
+from detlint.model.sites.records import Facts, Function
+from detlint.model.sites.store import Look, Progress, Store
 from detlint.project import Project
 from detlint.run import Run, of_one_state
 

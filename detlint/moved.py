@@ -9,10 +9,10 @@ from typing import NamedTuple
 import msgspec
 
 from detlint.checks.finding import Finding
-from detlint.facts.model import Facts, Span, decode_body
 from detlint.ir.records import FileIR
 from detlint.ir.spans import lines_of
 from detlint.ir.storage import encode
+from detlint.model.sites.records import Facts, Span, decode_body
 
 Lines = Mapping[int, int]
 """Lines in which something of a file stands -> where that stands now."""

@@ -17,7 +17,7 @@ from detlint.versions import settle
 if TYPE_CHECKING:
     from detlint.baseline import Baseline
     from detlint.checks.finding import Report
-    from detlint.facts.store import Progress
+    from detlint.model.sites.store import Progress
 
 
 @dataclass(frozen=True)

@@ -27,29 +27,29 @@ from detlint.checks.levels import as_note
 from detlint.config import Config, Runtime, selected, severity_of
 from detlint.counters import Counters
 from detlint.db import Storage
-from detlint.facts.gate import yaml_gate_of
-from detlint.facts.model import Facts, Head, Span
-from detlint.facts.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.ir.code import Code
+from detlint.ir.cpp_text import is_cpp
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words
 from detlint.marks import NPU_AS_CUDA, Brief, body, brief, digest_of, followable, linked, listed, saying, top, users
+from detlint.merged import found, once
 from detlint.model.copies import Copies
-from detlint.model.documents import Documents
 from detlint.model.drawn import drawn_in
 from detlint.model.index import Index
+from detlint.model.launches.documents import Documents
+from detlint.model.launches.scripts import is_packaged, scripts
 from detlint.model.links import Links, hiding, properties, registered
 from detlint.model.modules import ModuleNames, Modules
-from detlint.model.scripts import is_packaged, scripts
+from detlint.model.runs.outcome import Outcome, Runs
+from detlint.model.sites.gate import yaml_gate_of
+from detlint.model.sites.records import Facts, Head, Span
+from detlint.model.sites.store import Changed, File, Look, Progress, Store, note_other, processes, with_deep_stack
 from detlint.model.surroundings import Asked, Noted
 from detlint.patterns import glob
-from detlint.program.outcome import Outcome, Runs
 from detlint.source import Source
-from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import Problem
 from detlint.state import Row, State
 from detlint.status import NOTHING, Status
-from detlint.told import found, once
 from detlint.versions import below
 from detlint.ways import Groups, runs_of
 
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from detlint.checks.engine import Engine
     from detlint.effects.recorder import Recorder
     from detlint.effects.top import Top
-    from detlint.program.reach import Reach
+    from detlint.model.runs.reach import Reach
 
 FEWEST_FOR_FORKS: Final = 400
 """Below this many modules, judging them here is faster than forking."""
@@ -737,9 +737,9 @@ class Run:
             return []
         try:
             with known.noting():  # of what a run comes to, that is what it goes through
-                reaches, idle = engine.started(module, self.named.get(path, ()))
-            counters.now.runs += len(reaches) + len(idle)
-            for reach in idle:
+                reaches, inert = engine.started(module, self.named.get(path, ()))
+            counters.now.runs += len(reaches) + len(inert)
+            for reach in inert:
                 self._rest_on(reach, reach.visited)
             return [self._kept_of(reach, engine) for reach in reaches]
         except Exception as error:  # the boundary of one file: the rest of the run goes on

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 
 from detlint import counters
-from detlint.facts.model import Span
 from detlint.files import read
+from detlint.ir.cpp_text import is_cpp
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.yaml_text import decoded, encoding_of, lines_of
+from detlint.model.sites.records import Span
 from detlint.notebook import BOM, NotANotebook, Notebook, is_notebook, open_notebook
-from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import parsable
 
 

@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
-from detlint.facts.model import Head
-from detlint.facts.store import File
 from detlint.ir.launch_texts import is_settings
 from detlint.model.links import Hidden
+from detlint.model.sites.records import Head
+from detlint.model.sites.store import File
 from detlint.model.surroundings import Asked, Noted
 from detlint.status import Status
 

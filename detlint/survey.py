@@ -12,14 +12,14 @@ from typing import Final
 
 from detlint import run
 from detlint.catalog import Catalog
-from detlint.checks.scope import chosen, implied
-from detlint.domains.hardware import targets_of
-from detlint.facts.model import Facts
-from detlint.facts.store import with_deep_stack
+from detlint.domains.device.hardware import targets_of
+from detlint.domains.matching.scope import chosen, implied
 from detlint.inspect import Inspection, NotThere
 from detlint.ir.launch_texts import is_launch, is_settings
 from detlint.ir.yaml_text import is_yaml
 from detlint.model.module import Module
+from detlint.model.sites.records import Facts
+from detlint.model.sites.store import with_deep_stack
 from detlint.notebook import is_notebook
 from detlint.project import Project
 from detlint.report.place import shown

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import xxhash
 
-from detlint.program.outcome import Passage, Runs
+from detlint.model.runs.outcome import Passage, Runs
 
 if TYPE_CHECKING:
     from detlint.answers import Followed

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY, detlint, findings, notebook
 
+from detlint.formats import MODULES
 from detlint.patterns import spec
-from detlint.report.formats import MODULES
 
 Project = Callable[..., Path]
 

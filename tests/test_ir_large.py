@@ -16,13 +16,13 @@ import pytest
 
 from detlint.catalog import Catalog
 from detlint.catalog.loading import load
-from detlint.facts.reader import read
 from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.ir.lower import lower
 from detlint.ir.storage import decode, encode
 from detlint.ir.words import of_code
 from detlint.ir.writes import Writes
+from detlint.model.sites.reader import read
 
 IN_ONE_FUNCTION: Final = {
     "assignments": "v{0} = torch.relu(x + v{0})",

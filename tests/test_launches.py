@@ -11,12 +11,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from detlint.catalog import load
-from detlint.facts.model import Const
 from detlint.ir.launch_texts import lower
-from detlint.model.chosen import Read, chosen
-from detlint.model.commands import UNKNOWN, Started, started
-from detlint.model.documents import read
-from detlint.model.launches import Launch, Programs
+from detlint.model.launches.chosen import Read, chosen
+from detlint.model.launches.commands import UNKNOWN, Started, started
+from detlint.model.launches.documents import read
+from detlint.model.launches.launches import Launch, Programs
+from detlint.model.sites.records import Const
 
 PROGRAMS = Programs(load().launchers)
 

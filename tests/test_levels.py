@@ -16,7 +16,7 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
         (Case("error", 4, "", "likely"), WARNING, ERROR),
         (Case("error", 4, "", "possible"), NOTE, NOTE),
         (Case("error", 1, "", in_test=True), NOTE, NOTE),
-        (Case("error", 1, "", idle=True), NOTE, NOTE),
+        (Case("error", 1, "", unused=True), NOTE, NOTE),
         (Case("warning", 1, ""), WARNING, WARNING),
         (Case("warning", 6, ""), WARNING, ERROR),
         (Case("warning", 6, "", "likely"), WARNING, ERROR),

@@ -7,8 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from detlint.domains.constant import Evaluator
-from detlint.facts.model import Const
+from detlint.domains.constant.evaluator import Evaluator
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.ir.code import Code, Function
@@ -17,6 +16,7 @@ from detlint.ir.places import Place
 from detlint.ir.written import written
 from detlint.model.flow import is_replaced
 from detlint.model.kept import always_set_to, only_setter, set_once
+from detlint.model.sites.records import Const
 from detlint.model.unused import Unused, Worth, reads_any_name
 
 

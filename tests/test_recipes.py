@@ -17,10 +17,10 @@ from conftest import detlint, notebook
 from test_fixtures import EXPECT, FIXTURES, arguments, options
 
 from detlint.catalog import Catalog, Entry, Recipe, load
-from detlint.facts.model import Span
 from detlint.fixes.python_file import PythonFile
 from detlint.fixes.recipe import NoFix, Order
 from detlint.fixes.rewrites import KINDS, Spot, edits
+from detlint.model.sites.records import Span
 
 FIXED = sorted((FIXTURES / "rules").glob("*/fixed/*.py"))
 FOR_ALIGN = {"DET201", "DET202", "DET203", "DET301", "DET302", "DET303", "DET501", "DET502"}

@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from detlint.catalog import load
-from detlint.facts.reader import read
+from detlint.model.sites.reader import read
 
 Project = Callable[..., Path]
 

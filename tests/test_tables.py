@@ -15,7 +15,7 @@ from detlint.__main__ import FAULT
 from detlint.catalog import Condition, Entry, Factory, Handing, Launcher, Recipe, Rule, SettingsFile, Switch
 from detlint.config import Settings
 from detlint.fixes.rewrites import KINDS
-from detlint.report.formats import MODULES
+from detlint.formats import MODULES
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -1,1 +1,1 @@
-"""The rule engine: what the program says at a site, held against the catalog's conditions. No catalog data here."""
+"""Rules: what the program says at a site, or a run has come to, against the catalog; and how severe that is. No catalog data here."""

@@ -9,50 +9,50 @@ from msgspec import structs
 from detlint import counters
 from detlint.catalog import HARDWARE, Catalog
 from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, shared_steps, switches, workers
-from detlint.checks.alone import Alone
-from detlint.checks.backward import Backward
-from detlint.checks.device_tests import DeviceTests
-from detlint.checks.documented import Documented
 from detlint.checks.evaluated import EvaluationRules
 from detlint.checks.finding import Finding, Step
-from detlint.checks.gradients import Gradients
-from detlint.checks.hardware import OnCpu
 from detlint.checks.levels import as_note
 from detlint.checks.live_draws import LiveDraws
-from detlint.checks.match import OPERATORS, Hiding, Matcher
-from detlint.checks.mended import Mended
+from detlint.checks.messages import finding
 from detlint.checks.own_transforms import OwnTransforms
-from detlint.checks.raising import Raising
 from detlint.checks.ranks import RankRules
 from detlint.checks.resume import ResumeRules
-from detlint.checks.settled import Settled
 from detlint.checks.shared_steps import SharedSteps
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sources import SourceRules
 from detlint.checks.steady import Steady
-from detlint.checks.sums import Sums
 from detlint.checks.switched_again import switched_again
-from detlint.checks.told import finding
-from detlint.checks.unnamed import Unnamed
-from detlint.checks.untrained import Untrained
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
+from detlint.domains.constant.configuration import ByConfiguration
+from detlint.domains.device.alone import Alone
+from detlint.domains.device.chosen import OnCpu
+from detlint.domains.device.documented import Documented
+from detlint.domains.device.hardware_tests import DeviceTests
+from detlint.domains.gradient.backward import Backward
+from detlint.domains.gradient.gradients import Gradients
+from detlint.domains.gradient.untrained import Untrained
+from detlint.domains.matching.match import OPERATORS, Hiding, Matcher
 from detlint.domains.pipelines import Pipelines
+from detlint.domains.reached.raising import Raising
+from detlint.domains.reached.unnamed import Unnamed
+from detlint.effects.sums import Sums
 from detlint.effects.words import Words
-from detlint.model.documents import Documents
-from detlint.model.launched import declared_in, ways
+from detlint.model.launches.documents import Documents
+from detlint.model.launches.launched import declared_in, ways
+from detlint.model.launches.loaded import Loaded
 from detlint.model.links import Registered
 from detlint.model.liveness import Program
-from detlint.model.loaded import Loaded
 from detlint.model.module import Module
+from detlint.model.patched import Patched
 from detlint.model.readers import Readers
 from detlint.model.resolve import Resolver
+from detlint.model.runs.calls import DESCRIBES
+from detlint.model.runs.entry import EntryPoint, entry_points, script
+from detlint.model.runs.outcome import Runs
+from detlint.model.runs.reach import Place, Reach, flows
 from detlint.model.training import Training
 from detlint.model.uses import Users
-from detlint.program.calls import DESCRIBES
-from detlint.program.entry import EntryPoint, entry_points, script
-from detlint.program.outcome import Runs
-from detlint.program.reach import Place, Reach, flows
 
 
 class Engine:
@@ -99,20 +99,20 @@ class Engine:
         attributes = Readers(users)
         # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
         self.unnamed = Unnamed(
-            resolver, users, attributes, root, packaged, declared, self._speaks,
+            resolver, users, attributes, root, packaged, declared, self._may_train,
             lambda *of: raising.makes_none(*of), documents, lambda module: self.flow.registries.kept_by(module),
         )  # fmt: skip
         self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed, training)
         sums = Sums(users, self.untrained.may_train_in)
-        mended = Mended(users)
+        patched = Patched(users)
         words = Words(
-            self.untrained.speaks,
+            self.untrained.may_train,
             self.untrained.updates,
             self.untrained.weighs,
             self.untrained.orders,
             self.untrained.hands,
             sums.may,
-            mended.may,
+            patched.may,
             lambda *at: self.verdicts.leaves_out(*at),
             self.unnamed.is_never_chosen,
             lambda *at: self.verdicts.keeps_from(*at),
@@ -120,7 +120,7 @@ class Engine:
             users.writers,
         )
         self.flow = seeds.flow(resolver, self.matcher, properties, words)
-        raising = Raising(self.matcher, users, self.flow.imports, mended, self.unnamed.is_in_library)
+        raising = Raising(self.matcher, users, self.flow.imports, patched, self.unnamed.is_in_library)
         self.device_tests = DeviceTests(self.matcher, users)
         self.documented = Documented(self.matcher, settings, documents, users)
         self._alone = Alone(self.matcher, users, documents)
@@ -135,7 +135,7 @@ class Engine:
             raising,
             self.device_tests,
             self.documented,
-            Settled(users, documents),
+            ByConfiguration(users, documents),
             root,
         )
         self._on_cpu = OnCpu(self.matcher, self.verdicts.rules_out)
@@ -152,7 +152,7 @@ class Engine:
             self.catalog,
             settings,
             self.matcher,
-            self.verdicts.is_idle_generator,
+            self.verdicts.is_harmless_generator,
             self.unnamed.leaves_out,
             self.may_train,
             users,
@@ -173,21 +173,21 @@ class Engine:
     def started(self, module: Module, declared: Sequence[str] = ()) -> tuple[list[Reach], list[Reach]]:
         """The same, and what the top level does of a module that starts no run, as nothing of that counts."""
         found = [reach for entry in entry_points(module, declared) for reach in self._as_started(entry)]
-        idle = list[Reach]()
+        inert = list[Reach]()
         if not found and not module.path.endswith("__init__.py"):
             entry = script(module) if self.flow.acts(module) else None
             reaches = self._as_started(entry) if entry is not None else []
-            found, idle = (reaches, idle) if any(self._acts(module, reach) for reach in reaches) else (idle, reaches)
+            found, inert = (reaches, inert) if any(self._acts(module, reach) for reach in reaches) else (inert, reaches)
         for reach in found:
             self.complete(reach)
-        return found, idle
+        return found, inert
 
     def complete(self, reach: Reach) -> None:
         """Add to a run what following it doesn't tell."""
         self.documented.complete(reach)
         if not (self.settings.targets or reach.held.get(HARDWARE)) and self._on_cpu.holds(reach):
             reach.held = {**reach.held, HARDWARE: "CPU"}
-        reach.untold = self.verdicts.silence.untold.never_tells(reach)
+        reach.never_switched = self.verdicts.silence.keras_mode.never_tells(reach)
         reach.spared |= switched_again(reach, self.matcher)
         reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
 
@@ -221,7 +221,7 @@ class Engine:
             self.backward,
             self.catalog,
             self._is_elsewhere,
-            self.verdicts.is_idle,
+            self.verdicts.is_harmless,
             self.documented,
             self.verdicts.silence.placed.is_on_host,
             self._steady.holds,
@@ -242,11 +242,11 @@ class Engine:
 
     def may_train(self, reach: Reach) -> bool:
         """Whether a run trains, or starts in a file that speaks of it: what it calls may be out of sight."""
-        return reach.trains or (self._speaks(reach.entry.module.path) and not reach.leaves)
+        return reach.trains or (self._may_train(reach.entry.module.path) and not reach.leaves)
 
-    def _speaks(self, path: str) -> bool:
+    def _may_train(self, path: str) -> bool:
         """Whether anything may train in a file, by its words."""
-        return self.untrained.speaks(path)
+        return self.untrained.may_train(path)
 
     def judge(self, module: Module, runs: Runs) -> tuple[list[Finding], bool, bool]:
         """The findings at a module's sites, in no particular order.

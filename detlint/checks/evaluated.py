@@ -13,16 +13,16 @@ from typing import Final
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Match, Matcher
-from detlint.checks.modes import METHODS, Modes, Network
-from detlint.checks.switches import with_context
-from detlint.checks.tests import is_test
-from detlint.facts.model import Ref, Result, options
+from detlint.domains.matching.contexts import in_context
+from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.modes import METHODS, Modes, Network
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.liveness import Piece, Program, Reason
 from detlint.model.places import call_of
-from detlint.program.reach import TRAINING, Effect, Place, Reach, follows_mode
+from detlint.model.runs.reach import TRAINING, Effect, Place, Reach, follows_mode
+from detlint.model.sites.records import Ref, Result, options
+from detlint.model.tests import is_test
 
 CODE: Final = "DET204"
 _STREAM: Final = "torch"
@@ -64,7 +64,7 @@ class EvaluationRules:
         """The first network that gets its weights and is called, of a run that trains nothing and never switches it."""
         if reach.trains or not reach.loads:
             return
-        loading = [place for place, match in with_context("loads-weights", reach, self._matcher) if _loads(match)]
+        loading = [place for place, match in in_context("loads-weights", reach, self._matcher) if _loads(match)]
         if not loading or self._drawing(reach, "") is None or self._is_switched_by_others(reach):
             return
         switched = [*self._modes.switched(self._live(reach))]
@@ -144,7 +144,7 @@ class EvaluationRules:
 
     def _is_switched_by_others(self, reach: Reach) -> bool:
         """Whether a library switches, or evaluates, what it is handed."""
-        found = with_context(_SWITCHES, reach, self._matcher)
+        found = in_context(_SWITCHES, reach, self._matcher)
         return any(not match.name.startswith(METHODS) for _, match in found)
 
     def _network(self, loads: Place) -> Network | None:

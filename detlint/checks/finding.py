@@ -7,7 +7,7 @@ from typing import Final, Literal
 import msgspec
 
 from detlint.catalog import Recipe
-from detlint.facts.model import Span
+from detlint.model.sites.records import Span
 from detlint.sources.parse import Cell
 
 ANOTHER_RUN: Final = "another run starts here"

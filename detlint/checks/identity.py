@@ -12,10 +12,10 @@ import msgspec
 
 from detlint.cache import Cache
 from detlint.checks.finding import Finding
-from detlint.facts.model import Span
 from detlint.ir.code import Code
 from detlint.ir.extent import around, canonical, statement
 from detlint.ir.lower import lower
+from detlint.model.sites.records import Span
 from detlint.source import Source
 from detlint.sources.parse import Problem, parse
 

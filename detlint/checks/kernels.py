@@ -9,21 +9,21 @@ from msgspec import structs
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import Own, case_of, level
-from detlint.checks.match import Match, Matcher
-from detlint.checks.tests import stands_in_test
-from detlint.facts.model import Span
+from detlint.domains.matching.match import Match, Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place
-from detlint.model.kernel_additions import Addition, Additions, races
-from detlint.model.kernel_numbers import FLOATS, WHOLE, Numbers, joined
-from detlint.model.kernel_tuning import Tuned, Tuning
-from detlint.model.kernel_ways import Ways
-from detlint.model.kernels import Adding, Kernels
+from detlint.model.kernels.additions import Addition, Additions, races
+from detlint.model.kernels.numbers import FLOATS, WHOLE, Numbers, joined
+from detlint.model.kernels.python import Adding, Kernels
+from detlint.model.kernels.source_texts import Text, Texts, Whole, atomics_of, is_source, kernels_of, may_be_there
+from detlint.model.kernels.sources import Atomic, assembled
+from detlint.model.kernels.tuning import Tuned, Tuning
+from detlint.model.kernels.ways import Ways
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
-from detlint.model.source_texts import Text, Texts, Whole, atomics_of, is_source, kernels_of, may_be_there
-from detlint.model.sources import Atomic, assembled
+from detlint.model.sites.records import Span
+from detlint.model.tests import stands_in_test
 from detlint.model.uses import Users
 
 CODE: Final = "DET409"

@@ -14,10 +14,12 @@ import msgspec
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Matcher
 from detlint.checks.seeds import written
-from detlint.checks.tests import stands_in_test
-from detlint.facts.model import (
+from detlint.domains.matching.match import Matcher
+from detlint.model.arguments import received
+from detlint.model.module import Module
+from detlint.model.runs.reach import Place
+from detlint.model.sites.records import (
     Branch,
     Const,
     Either,
@@ -36,10 +38,8 @@ from detlint.facts.model import (
     flag_of,
     sites,
 )
-from detlint.facts.model import Step as Taken
-from detlint.model.arguments import received
-from detlint.model.module import Module
-from detlint.program.reach import Place
+from detlint.model.sites.records import Step as Taken
+from detlint.model.tests import stands_in_test
 
 CODE: Final = "DET116"
 COPIES: Final = "copies-key"

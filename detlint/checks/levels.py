@@ -31,7 +31,7 @@ class Case(NamedTuple):
     unseeded: bool = False
     """Whether a run comes there that leaves its stream unseeded."""
     in_test: bool = False
-    idle: bool = False
+    unused: bool = False
     """Whether nothing of a run trains or evaluates with it, or others decide whether any does."""
 
 
@@ -66,7 +66,7 @@ def level(case: Case) -> Level:
     lower = (
         (case.certainty == "possible", "it is no more than possible"),
         (case.in_test, "it stands in a test"),
-        (case.idle, "nothing of a run trains or evaluates with it, or others decide that"),
+        (case.unused, "nothing of a run trains or evaluates with it, or others decide that"),
     )
     reason = next((reason for holds, reason in lower if holds), "")
     if reason and severity != "note":
@@ -83,7 +83,7 @@ def case_of(
     certainty: Certainty = "certain",
     *,
     in_test: bool,
-    idle: bool = False,
+    unused: bool = False,
 ) -> Case:
     """The case of a finding of a rule that no site's entry knows more of.
 
@@ -91,7 +91,7 @@ def case_of(
         own: what stands for the rule's own level; "" for that.
     """
     said: Own = own or rule.level  # type: ignore[assignment]
-    return Case(said, rule.family, settings.profile, certainty, in_test=in_test, idle=idle)
+    return Case(said, rule.family, settings.profile, certainty, in_test=in_test, unused=unused)
 
 
 def as_note(finding: Finding) -> Finding:

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Match, Matcher
-from detlint.checks.tests import stands_in_test
-from detlint.facts.model import Result
+from detlint.domains.matching.match import Match, Matcher
 from detlint.model.module import Module
-from detlint.program.reach import Place, Seeding, is_object
-from detlint.program.values import Frame, Spot, Values
+from detlint.model.runs.reach import Place, Seeding, is_object
+from detlint.model.runs.values import Frame, Spot, Values
+from detlint.model.sites.records import Result
+from detlint.model.tests import stands_in_test
 
 
 def findings(

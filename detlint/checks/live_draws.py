@@ -13,12 +13,13 @@ from typing import Final, NamedTuple
 
 from detlint.checks.finding import Step
 from detlint.checks.library import draws_by_itself, matters_little
-from detlint.checks.match import Match, Matcher
-from detlint.checks.tests import is_test
-from detlint.facts.model import Span, plain
+from detlint.domains.matching.contexts import in_context
+from detlint.domains.matching.match import Match, Matcher
 from detlint.model.liveness import Followed, Piece, Program, Reason, live, way_to
 from detlint.model.module import Module
-from detlint.program.reach import HOST, Draws, Place, Reach
+from detlint.model.runs.reach import HOST, Draws, Place, Reach
+from detlint.model.sites.records import Span, plain
+from detlint.model.tests import is_test
 
 _NEAR: Final = 2
 _IN_DEPTH: Final = 6
@@ -73,7 +74,7 @@ class LiveDraws:
         known = {*reach.unseeded, *reach.unlikely, *reach.optional, *reach.late}
         seeded = {stream for seeding in reach.seedings for stream in seeding.streams}
         open_ = {stream for streams in self._streams if streams.isdisjoint(known | seeded) for stream in streams}
-        if "torch" in seeded and reach.workers and self._has_loaders(reach):
+        if "torch" in seeded and reach.workers and in_context("loader", reach, self._matcher):
             open_ -= HOST
         brief = self._matcher.resolver.brief
         weights = self._builds(reach)
@@ -108,19 +109,15 @@ class LiveDraws:
     def _followed(self, reach: Reach) -> Followed:
         """What following the run has told of its code; the top levels of files that it imports were followed, too."""
         called = {piece for path, number in reach.followed for piece in self._pieces(path, number)}
-        idle = {piece for path, number in reach.idle for piece in self._pieces(path, number)}
+        inert = {piece for path, number in reach.inert for piece in self._pieces(path, number)}
         tops = {Piece(path, 0) for path in reach.files}
-        untold = self._builds(reach) and not (reach.seedings or reach.unseeded)
-        return Followed(called - idle | tops, called, reach.built, _IN_DEPTH if untold else _NEAR)
+        unreported = self._builds(reach) and not (reach.seedings or reach.unseeded)
+        return Followed(called - inert | tops, called, reach.built, _IN_DEPTH if unreported else _NEAR)
 
     def _pieces(self, path: str, number: int) -> Iterator[Piece]:
         """The pieces of code that a function of the facts may be."""
         name = self._matcher.resolver.known(path).facts.functions[number].name
         return self._program.pieces(f"{path}::{name}")
-
-    def _has_loaders(self, reach: Reach) -> bool:
-        matches = (match for place in reach.places for match in self._matcher.matches(place.module, place.site))
-        return any("loader" in match.entry.contexts for match in matches)
 
     def _drawn(
         self, reach: Reach, found: Mapping[Piece, Reason], paths: Sequence[str], streams: set[str], weights: bool

@@ -7,29 +7,29 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from detlint.catalog import OPEN_SEED, SHUFFLED, Target
-from detlint.checks.constants import Constants
-from detlint.checks.kept_in_files import SPLITS, is_kept
-from detlint.checks.leftover import Leftover
-from detlint.checks.match import OPERATORS, Match, Matcher
-from detlint.checks.origins import Origins
-from detlint.checks.raising import Raising
 from detlint.checks.silence import STREAMS, SWITCHED, Silence, only_trains
-from detlint.checks.unapplied import Unapplied
-from detlint.checks.uncallable import Uncallable
-from detlint.checks.unimportable import Unimportable
-from detlint.checks.unnamed import Unnamed
-from detlint.checks.unread import Ignored, Ignores
-from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
-from detlint.facts.model import Function
+from detlint.domains.constant.parameters import Constants
+from detlint.domains.gradient.origins import Origins
+from detlint.domains.gradient.untrained import Untrained
+from detlint.domains.matching.match import OPERATORS, Match, Matcher
+from detlint.domains.reached.raising import Raising
+from detlint.domains.reached.unapplied import Unapplied
+from detlint.domains.reached.uncallable import Uncallable
+from detlint.domains.reached.uncalled import Uncalled
+from detlint.domains.reached.unnamed import Unnamed
+from detlint.domains.reached.unread import Ignored, Ignores
+from detlint.model.kept_in_files import SPLITS, is_kept
 from detlint.model.module import Module
 from detlint.model.places import call_of
+from detlint.model.runs.calls import TRAINING_CELL
+from detlint.model.runs.outcome import Outcome, Runs
+from detlint.model.runs.reach import follows_mode
+from detlint.model.sites.records import Function
+from detlint.model.unimportable import Unimportable
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
-from detlint.program.calls import TRAINING_CELL
-from detlint.program.outcome import Outcome, Runs
-from detlint.program.reach import follows_mode
 
 USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
 """The rules of what only counts once something is trained or evaluated: layers, operators, and the data that is gone through."""
@@ -41,7 +41,7 @@ class Milder:
     Args:
         silence: knows what no use is made of.
         own_calls: judges by the calls of the program itself, whoever else may call.
-        settled_calls: does so with what all files of settings have.
+        calls_by_settings: does so with what all files of settings have.
         literal_calls: does so by no more than what calls write out, or leave at its default.
         is_set: whether anything but a class itself may set an attribute of its objects.
         is_unread: whether nothing reads what an operator gives, by what calls make nothing of.
@@ -57,9 +57,9 @@ class Milder:
         untrained: Untrained,
         raising: Raising,
         silence: Silence,
-        leftover: Leftover,
+        uncalled: Uncalled,
         own_calls: Constants,
-        settled_calls: Constants,
+        calls_by_settings: Constants,
         literal_calls: Constants,
         own_origins: Origins,
         uncallable: Uncallable,
@@ -72,17 +72,17 @@ class Milder:
         self._resolver = matcher.resolver
         self._users = users
         self._unnamed = unnamed
-        self._settled_unnamed = unnamed.where(settled_calls.keep_from_there)
+        self._unnamed_by_settings = unnamed.where(calls_by_settings.keep_from_there)
         self._untrained = untrained
         self._raising = raising
         self._unused, self._silence = silence.unused, silence
-        self._leftover = leftover
+        self._uncalled = uncalled
         self._own_calls = own_calls
-        self._settled_calls = settled_calls
+        self._calls_by_settings = calls_by_settings
         self._literal_calls = literal_calls
         self._own_origins = own_origins
         self._uncallable = uncallable
-        self._ignored = Ignored(matcher.resolver, is_set, settled_calls.keep_from_there)
+        self._ignored = Ignored(matcher.resolver, is_set, calls_by_settings.keep_from_there)
         self._is_unread = is_unread
         self._unimportable = Unimportable(users)
         self._unapplied = Unapplied(users, unnamed, raising, only_called, self._is_for_nothing)
@@ -105,17 +105,17 @@ class Milder:
     def keeps_from(self, module: Module, index: int) -> bool:
         """Whether what all files of settings of the program have keeps the flow from a site, where its calls alone do not, or what these
         write out or leave at its default: of all else that they give the flow knows itself."""
-        if not self._settled_calls.keep_from(module, index):
+        if not self._calls_by_settings.keep_from(module, index):
             return False
         return not self._own_calls.keep_from(module, index) or self._literal_calls.keep_from(module, index)
 
     def rules_out(self, module: Module, index: int) -> bool:
         """Whether what all calls give, or all files of settings have, keeps the flow from a site."""
-        return self._settled_calls.keep_from(module, index)
+        return self._calls_by_settings.keep_from(module, index)
 
     def brings_to(self, module: Module, index: int) -> bool:
         """Whether what all files of settings of the program have, and all calls give, brings the flow of a function to a site."""
-        return self._settled_calls.bring_to(module, index)
+        return self._calls_by_settings.bring_to(module, index)
 
     def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """The runs that come to a site, or its file, end before or make nothing of it."""
@@ -151,7 +151,7 @@ class Milder:
 
     def _by_uses(self, module: Module, index: int, match: Match, through: list[Outcome]) -> str:
         """Nothing of the program calls or uses what it stands in, or not so that it counts."""
-        if match.entry.rule == SHUFFLED and self._silence.is_idle(module, index):
+        if match.entry.rule == SHUFFLED and self._silence.is_unused(module, index):
             return "nothing goes through what it gives: no more of the script, or no cell of the notebook, but who keeps that open may"
         point = call_of(self._resolver, module, module.sites[index]) if SPLITS in match.entry.contexts else None
         if point is not None and is_kept(*point, self._resolver.catalog):
@@ -170,12 +170,12 @@ class Milder:
             return "nothing comes to it, as something surely raises before each call of what it stands in"
         if self._uncallable.holds(module, index):
             return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
-        if all(outcome.only_tries for outcome in through) and self._unnamed.is_idle(module, index):
+        if all(outcome.only_tries for outcome in through) and self._unnamed.is_dead(module, index):
             return "nothing that the program runs names what it stands in"
         # Of methods, calls say it.
         function = module.function_of(module.sites[index])
-        plain = not (function.owner or offered) and not self._unnamed.is_idle(module, index)
-        if plain and self._settled_unnamed.is_idle(module, index):
+        plain = not (function.owner or offered) and not self._unnamed.is_dead(module, index)
+        if plain and self._unnamed_by_settings.is_dead(module, index):
             return "as all files of settings of the project have it, nothing names what it stands in; others decide by theirs"
         own = module.sites[index].function == 0 and all(outcome.entry == module.path for outcome in through)
         if own and self._unnamed.leaves_out(module):
@@ -190,7 +190,7 @@ class Milder:
         """What keeps the flow from a site, or its condition from holding, as the program calls it or its settings have it."""
         if reason := self._own_calls.rule_out(module, index, match):
             return f"as the program itself calls it, {reason}; others decide by how they do"
-        if reason := self._settled_calls.rule_out(module, index, match):
+        if reason := self._calls_by_settings.rule_out(module, index, match):
             return f"as all files of settings of the project have it, {reason}; others decide by theirs"
         return ""
 
@@ -207,7 +207,7 @@ class Milder:
         """Whether a run goes on and comes to no backward pass."""
         if outcome.stops or outcome.trains or not (outcome.infers or outcome.applies):
             return False
-        return not self._untrained.speaks(outcome.entry)
+        return not self._untrained.may_train(outcome.entry)
 
     def _only_counts_in_training(
         self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]
@@ -215,8 +215,8 @@ class Milder:
         """Whether a site only matters while something trains, and nothing does, though the runs that come to its file build what would."""
         training = match.entry.pass_ == "backward" or follows_mode(match)
         # A network of which no weights are loaded is none that is applied.
-        idle = all(outcome.infers or not outcome.loads for outcome in through)
-        training = training or (idle and only_trains(module, index))
+        evaluates = all(outcome.infers or not outcome.loads for outcome in through)
+        training = training or (evaluates and only_trains(module, index))
         if not (training or self._is_in_cell(module, index)) or runs.train or any(o.trains for o in through):
             return False
         return self._untrained.is_left(module)
@@ -253,7 +253,7 @@ class Milder:
     def _is_for_nothing(self, module: Module, index: int) -> bool:
         """Whether nothing uses the part of a layer that a site makes, nor what that is put into."""
         unused = self._unused.is_made_for_nothing(module, index, "", generator=False)
-        return unused or self._leftover.holds(module, index)
+        return unused or self._uncalled.holds(module, index)
 
     def is_part_of_nothing(self, module: Module, index: int) -> bool:
         """Whether a site makes a part of a layer that only what nothing runs uses."""

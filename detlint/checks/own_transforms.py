@@ -7,15 +7,15 @@ from typing import Final
 
 from detlint.catalog import TRANSFORM
 from detlint.checks.finding import Finding
-from detlint.checks.handed import Handed
 from detlint.checks.levels import Case, level
-from detlint.checks.match import Matcher
-from detlint.checks.tests import stands_in_test
 from detlint.config import Settings
+from detlint.domains.draws import Handed
+from detlint.domains.matching.match import Matcher
 from detlint.domains.pipelines import Pipelines
-from detlint.facts.model import Items, Ref, Result, Value
 from detlint.model.module import Module
-from detlint.program.outcome import Outcome, Runs
+from detlint.model.runs.outcome import Outcome, Runs
+from detlint.model.sites.records import Items, Ref, Result, Value
+from detlint.model.tests import stands_in_test
 
 STREAMS: Final = ("python", "numpy", "torch")
 _REMEDY: Final = "Seed the run; to compare two back ends, leave it out or have it do the same each time."

@@ -9,17 +9,17 @@ from typing import Final
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Matcher, is_class
-from detlint.checks.tests import is_test
 from detlint.db import Memo
-from detlint.facts.model import Span
+from detlint.domains.matching.match import Matcher, is_class
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
 from detlint.model.ranks import Ranks, meaning_of
+from detlint.model.runs.reach import Place, Reach, Seeding
+from detlint.model.sites.records import Span
 from detlint.model.slices import Point, of_run
+from detlint.model.tests import is_test
 from detlint.model.uses import Users
-from detlint.program.reach import Place, Reach, Seeding
 
 CODE: Final = "DET117"
 _OF_WEIGHTS: Final = frozenset({"torch", "mindspore", "tensorflow", "keras", "paddle"})

@@ -7,18 +7,19 @@ from typing import Final
 
 from detlint.catalog import SHUFFLED, Catalog
 from detlint.checks.finding import Certainty, Finding, Step
-from detlint.checks.handed import makes_generator
 from detlint.checks.levels import ALIGN, case_of, level
-from detlint.checks.match import Match, Matcher
-from detlint.checks.tests import is_test
-from detlint.facts.model import Const, Span
+from detlint.domains.draws import makes_generator
+from detlint.domains.matching.contexts import in_context
+from detlint.domains.matching.match import Match, Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.endings import last_name, may_be_one
 from detlint.model.meaning import Meaning
+from detlint.model.runs.reach import Effect, Place, Reach
+from detlint.model.sites.records import Const, Span
 from detlint.model.slices import Point, Slices, of_run
+from detlint.model.tests import is_test
 from detlint.model.uses import Users
-from detlint.program.reach import Place, Reach
 
 CODE: Final = "DET307"
 _STATE: Final = "state_dict"
@@ -95,18 +96,14 @@ class ResumeRules:
 
     def _goes_on(self, reach: Reach) -> Point | None:
         """Where a library is told to go on that keeps no random states."""
-        said = {}
-        for place in reach.places:
-            for match in self._matcher.matches(place.module, place.site):
-                said.update(dict.fromkeys(match.entry.contexts, (place, match)))
-        if "goes-on-in-full" in said:
-            said = {"goes-on": said["only-model"]} if "only-model" in said else {}
-        if "goes-on" not in said:
+        full = in_context("goes-on-in-full", reach, self._matcher)
+        said = in_context("only-model" if full else "goes-on", reach, self._matcher)
+        if not said:
             return None
-        place, match = said["goes-on"]
+        place, match = said[-1]
         return self._point(place) if match.sure and not self._is_none(match) else None
 
-    def _is_none(self, match: Match) -> bool:
+    def _is_none(self, match: Effect) -> bool:
         """Whether what says where to go on is surely nothing."""
         for word in match.entry.when:
             argument = match.arguments.get(word)

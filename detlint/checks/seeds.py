@@ -13,13 +13,22 @@ from detlint.catalog import Catalog, Recipe, Rule, Scalar
 from detlint.checks.finding import PROCESS, Finding, Step
 from detlint.checks.levels import as_note, case_of, level
 from detlint.checks.live_draws import LiveDraw
-from detlint.checks.match import Match, Matcher, known_constant
-from detlint.checks.tests import has_tests, stands_in_test
 from detlint.config import Settings
-from detlint.domains.constant import COMPARISONS, value_of
+from detlint.domains.constant.evaluator import COMPARISONS, value_of
+from detlint.domains.matching.match import Match, Matcher, known_constant
 from detlint.effects.flow import Flow
 from detlint.effects.words import Words
-from detlint.facts.model import (
+from detlint.ir import ops as op
+from detlint.ir.alone import in_ir
+from detlint.ir.code import UNKNOWN, Function
+from detlint.ir.tests import comparison, denied
+from detlint.model.growth import SAVES
+from detlint.model.module import Module
+from detlint.model.resolve import Resolver
+from detlint.model.runs.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
+from detlint.model.runs.values import Frame, Origin, Spot, Values
+from detlint.model.sites.reading.values import member
+from detlint.model.sites.records import (
     LOOKS,
     PRINTS,
     Branch,
@@ -38,18 +47,9 @@ from detlint.facts.model import (
     options,
     plain,
 )
-from detlint.facts.model import Mapping as Table
-from detlint.facts.reading.values import member
-from detlint.ir import ops as op
-from detlint.ir.alone import in_ir
-from detlint.ir.code import UNKNOWN, Function
-from detlint.ir.tests import comparison, denied
-from detlint.model.growth import SAVES
-from detlint.model.module import Module
-from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Mapping as Table
+from detlint.model.tests import has_tests, stands_in_test
 from detlint.model.uses import Users
-from detlint.program.reach import GENERATOR, Draws, Place, Reach, Seeding, agree
-from detlint.program.values import Frame, Origin, Spot, Values
 
 OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-dataset", "mindspore-generator")}
 """The streams that one call nearly always seeds along with another."""
@@ -190,7 +190,7 @@ class SeedRules:
     """Turns what entry points reach into findings, one for each entry point and cause.
 
     Args:
-        idle: whether nothing uses the generator that a site makes.
+        unused: whether nothing uses the generator that a site makes.
         left_out: whether a file is one that nothing imports and in which no run starts.
         may_train: whether a run trains, or something may in the file that it starts in.
         users: knows the texts of the files, and who imports them.
@@ -201,7 +201,7 @@ class SeedRules:
         catalog: Catalog,
         settings: Settings,
         matcher: Matcher,
-        idle: Callable[[Module, int], bool],
+        unused: Callable[[Module, int], bool],
         left_out: Callable[[Module], bool],
         may_train: Callable[[Reach], bool],
         users: Users,
@@ -211,7 +211,7 @@ class SeedRules:
         self.users = users
         self.settings = settings
         self.matcher = matcher
-        self.idle = idle
+        self.unused = unused
         self.left_out = left_out
         self.rule_of = {stream: rule for rule in catalog.rules.values() for stream in rule.streams}
 
@@ -349,7 +349,7 @@ class SeedRules:
     def _optional(self, reach: Reach) -> Iterator[Finding]:
         by_cause: dict[Spot, list[tuple[str, Seeding]]] = {}
         for stream, seeding in reach.optional.items():
-            if stream in reach.optional_drawn and not self._is_idle(stream, seeding.place):
+            if stream in reach.optional_drawn and not self._is_unused(stream, seeding.place):
                 by_cause.setdefault(seeding.cause or _spot(seeding.place), []).append((stream, seeding))
         for cause, group in by_cause.items():
             streams = list(dict.fromkeys(s for stream, seeding in group for s in _named(stream, seeding)))
@@ -363,9 +363,9 @@ class SeedRules:
             found = self._finding("DET111", cause, message, "", tuple(steps))
             yield replace(found, fix=_DEFAULT) if cause != _spot(at) else found
 
-    def _is_idle(self, stream: str, place: Place) -> bool:
+    def _is_unused(self, stream: str, place: Place) -> bool:
         """Whether a stream is that of a generator which nothing uses."""
-        return stream.startswith(GENERATOR) and self.idle(place.module, place.site)
+        return stream.startswith(GENERATOR) and self.unused(place.module, place.site)
 
     def _late(self, reach: Reach) -> Iterator[Finding]:
         by_place: dict[Place, list[tuple[str, Draws]]] = {}

@@ -12,13 +12,13 @@ from typing import Final
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Matcher
-from detlint.checks.tests import stands_in_test
-from detlint.domains.tasks import Start, Starts, Task, rounds
-from detlint.facts.model import Span
+from detlint.domains.matching.match import Matcher
+from detlint.domains.order.tasks import Start, Starts, Task, rounds
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.module import Module
+from detlint.model.sites.records import Span
+from detlint.model.tests import stands_in_test
 from detlint.model.uses import Users
 
 CODE: Final = "DET306"

@@ -9,33 +9,33 @@ from typing import Final
 
 from detlint.catalog import HARDWARE, OPEN_SEED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import seeds
-from detlint.checks.documented import Documented
 from detlint.checks.finding import Step
-from detlint.checks.fixed_data import FixedData
-from detlint.checks.gradients import Gradients
-from detlint.checks.handed import makes_generator
-from detlint.checks.hardware import Hardware
-from detlint.checks.loaded import Loaded
-from detlint.checks.match import Match, Matcher
-from detlint.checks.placed import Placed
-from detlint.checks.scope import settled_by_imports
-from detlint.checks.unnamed import Unnamed
-from detlint.checks.untold import Untold
-from detlint.checks.untrained import Untrained
-from detlint.checks.unused import Unused
+from detlint.checks.keras_mode import KerasMode
 from detlint.config import Settings
 from detlint.db import Memo
-from detlint.domains import order, queues
+from detlint.domains.device.chosen import Hardware
+from detlint.domains.device.documented import Documented
+from detlint.domains.device.hardware import target_of
+from detlint.domains.device.placed import Placed
+from detlint.domains.draws import makes_generator
 from detlint.domains.entropy import Picked
-from detlint.domains.hardware import target_of
-from detlint.domains.rows import ROWS, are_sorted
-from detlint.facts.model import SHAPES, Ref, Site, Span, branches, sites
+from detlint.domains.fixed_data import FixedData
+from detlint.domains.gradient.gradients import Gradients
+from detlint.domains.gradient.untrained import Untrained
+from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.scope import implied_by_imports
+from detlint.domains.order import order, queues
+from detlint.domains.order.rows import ROWS, are_sorted
+from detlint.domains.reached.unnamed import Unnamed
+from detlint.domains.reached.unreferenced import Unused
+from detlint.effects.loaded import Loaded
 from detlint.model.module import Module
 from detlint.model.places import call_at
 from detlint.model.readers import Readers
+from detlint.model.runs.outcome import Outcome, Passage, Runs
+from detlint.model.runs.reach import is_mode, is_object
+from detlint.model.sites.records import SHAPES, Ref, Site, Span, branches, sites
 from detlint.model.uses import Use, Users
-from detlint.program.outcome import Outcome, Passage, Runs
-from detlint.program.reach import is_mode, is_object
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -76,12 +76,12 @@ class Silence:
         self._documented = documented
         self.placed = Placed(users)
         self._fixed_data = FixedData(matcher, users)
-        self.untold = Untold(matcher, users)
+        self.keras_mode = KerasMode(matcher, users)
         self._loaded = Loaded(matcher, users)
         self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
         self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
-        self._settled: Memo[frozenset[str]] = Memo(users.db)
+        self._by_imports: Memo[frozenset[str]] = Memo(users.db)
         """By script."""
         self._picked = Picked(self._resolver, users.meanings, self.callers, self._entries)
         self._asked = order.Asked(
@@ -97,9 +97,9 @@ class Silence:
             or self._on_host(module, index, match)
         )
 
-    def is_idle(self, module: Module, index: int) -> bool:
+    def is_unused(self, module: Module, index: int) -> bool:
         """Whether nothing is done with the object, or the data set, that a script makes, but to show it."""
-        return not self._users.is_imported(module) and self._matcher.sinks.is_idle(module, index)
+        return not self._users.is_imported(module) and self._matcher.sinks.is_unused_at_top(module, index)
 
     def _is_seeded_part(self, module: Module, index: int) -> bool:
         """Whether an object is only handed to what gives it a seed: `AdaBoostRegressor(tree, random_state=7)`."""
@@ -131,7 +131,7 @@ class Silence:
             return "it heads no block in which something is drawn or a layer is built"
         if reason := self._out_of_place(match.entry, module, index, through):
             return reason
-        if self.untold.holds(match, passed):
+        if self.keras_mode.holds(match, passed):
             return "no run that comes here tells its layers to train"
         if match.entry.unless_under and self._matcher.is_under(module, site, match.entry.unless_under):
             return "the block around it chooses a kernel whose order is fixed"
@@ -154,7 +154,7 @@ class Silence:
             return "what it gives is the same whatever it draws"
         if code.startswith((STREAMS, TRANSFORM)) and sinks.is_only_shown(module, index):
             return "what it gives is only shown"
-        if code == OPEN_SEED and self.is_idle(module, index):
+        if code == OPEN_SEED and self.is_unused(module, index):
             return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
         if code.startswith(STREAMS) and self._loaded.overwritten(module, index, runs_load):
@@ -237,21 +237,23 @@ class Silence:
         found = set[str]()
         for outcome in runs:
             said, script = target_of(outcome.held.get(HARDWARE)), outcome.entry
-            settled = self._settled.of(script, partial(self._settled_by, script), frozenset()) if not said else ()
-            found |= {*settled} or {said}
+            implied = (
+                self._by_imports.of(script, partial(self._targets_by_imports, script), frozenset()) if not said else ()
+            )
+            found |= {*implied} or {said}
         return frozenset(found)
 
-    def _settled_by(self, script: str) -> frozenset[str]:
+    def _targets_by_imports(self, script: str) -> frozenset[str]:
         module = self._resolver.module(script)
         code = self._resolver.code(script)
-        return settled_by_imports(module, self._catalog, code) if module is not None else frozenset()
+        return implied_by_imports(module, self._catalog, code) if module is not None else frozenset()
 
     def _training(self, through: list[Outcome]) -> list[Outcome]:
         """The runs that train; if none is seen to, those that start in files which speak of training, by means out of sight."""
         runs = [outcome for outcome in through if outcome.trains]
         if runs or not through:
             return runs
-        return [outcome for outcome in through if self._untrained.speaks(outcome.entry)]
+        return [outcome for outcome in through if self._untrained.may_train(outcome.entry)]
 
     def _out_of_place(self, entry: Entry, module: Module, index: int, through: list[Outcome]) -> str:
         """Why an entry that counts only in some places doesn't count where it stands; "" where it does."""

@@ -9,14 +9,14 @@ from typing import Final
 from detlint.checks.finding import Certainty, Finding, Step
 from detlint.checks.kernels import CODE, COUNTS, LOCKED, LOST
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Matcher
-from detlint.checks.tests import is_test
-from detlint.facts.model import Span
+from detlint.domains.matching.match import Matcher
 from detlint.ir import ops as op
-from detlint.model.kernel_numbers import FLOATS, Terms
-from detlint.model.source_races import lost
-from detlint.model.source_threads import of_reductions, of_threads
-from detlint.model.sources import Atomic, Source
+from detlint.model.kernels.numbers import FLOATS, Terms
+from detlint.model.kernels.source_races import lost
+from detlint.model.kernels.source_threads import of_reductions, of_threads
+from detlint.model.kernels.sources import Atomic, Source
+from detlint.model.sites.records import Span
+from detlint.model.tests import is_test
 from detlint.model.uses import Users
 
 OF_THREADS: Final = (

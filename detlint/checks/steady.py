@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
-from detlint.checks.match import OPERATORS, Matcher
-from detlint.facts.model import Ref, options
+from detlint.domains.matching.match import OPERATORS, Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.liveness import Piece, Program, live
 from detlint.model.meaning import Meaning
-from detlint.program.reach import Reach
+from detlint.model.runs.reach import Reach
+from detlint.model.sites.records import Ref, options
 
 CUDA: Final = "cuda"
 _OPEN: Final = ("builtins.__import__", "builtins.eval", "builtins.exec", "importlib.", "pickle.", "runpy.")

@@ -8,8 +8,8 @@ from typing import Final
 
 from detlint.catalog import Rule
 from detlint.checks.finding import Finding
-from detlint.facts.model import Span
-from detlint.facts.store import with_deep_stack
+from detlint.model.sites.records import Span
+from detlint.model.sites.store import with_deep_stack
 from detlint.source import Source
 from detlint.sources.directives import Directive, confirmed
 from detlint.sources.parse import expression_of
@@ -86,7 +86,7 @@ def lines_of(finding: Finding, source: Source) -> set[int]:
 def argument_span(source: Source, span: Span, name: str) -> Span | None:
     """Where the keyword argument `name` of the call at `span` stands; of what a YAML file builds there."""
     if source.yaml:
-        from detlint.model import yaml_facts  # imports PyYAML
+        from detlint.model.launches import yaml_facts
 
         return with_deep_stack(lambda: yaml_facts.argument_span(source.data, span, name))
     try:

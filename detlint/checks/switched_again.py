@@ -6,11 +6,11 @@ What it may assume: a run passes all that matters in its functions; built-in fun
 from __future__ import annotations
 
 from detlint.catalog import Scalar
-from detlint.checks.match import Match, Matcher
-from detlint.facts.model import Const, Ref
+from detlint.domains.matching.match import Match, Matcher
 from detlint.ir import ops as op
 from detlint.model.places import point_of
-from detlint.program.reach import Place, Reach
+from detlint.model.runs.reach import Place, Reach
+from detlint.model.sites.records import Const, Ref
 
 
 def switched_again(reach: Reach, matcher: Matcher) -> set[Place]:

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Final, Literal, Protocol
+from typing import Final, Literal
 
 from detlint.catalog import HARDWARE, Applicability, Catalog, Recipe, Rule, Switch
-from detlint.checks.backward import Backward
-from detlint.checks.finding import PROCESS, Finding, Severity, Step
+from detlint.checks.finding import LAUNCH, PROCESS, Finding, Severity, Step
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Match, Matcher
-from detlint.checks.scope import fulfilled, implied, implied_alone
 from detlint.checks.seeds import way_of
-from detlint.checks.tests import stands_in_test
-from detlint.domains.hardware import target_of, targets_of
-from detlint.facts.model import Const, Span, branches, options, plain, sites, surely_after
+from detlint.domains.device.documented import Documented
+from detlint.domains.device.hardware import target_of, targets_of
+from detlint.domains.gradient.backward import Backward
+from detlint.domains.matching.contexts import in_context
+from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.scope import fulfilled, implied, implied_alone
 from detlint.marks import Brief
 from detlint.model.module import Module
-from detlint.program.calls import STARTS_COMMUNICATION
-from detlint.program.reach import Effect, Place, Reach
+from detlint.model.runs.calls import STARTS_COMMUNICATION
+from detlint.model.runs.reach import Effect, Place, Reach
+from detlint.model.sites.records import Const, Span, branches, options, plain, sites, surely_after
+from detlint.model.tests import stands_in_test
 
 MINDSPORE: Final = "mindspore-deterministic"
 TORCH: Final = "deterministic-algorithms"
@@ -38,7 +40,7 @@ _BEGIN: Final = frozenset({"only-differentiates", "prepares"})
 """Contexts of calls that train, which only get something ready for it."""
 
 
-Idle = Callable[[Module, int, Match], bool]
+Harmless = Callable[[Module, int, Match], bool]
 """Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
 Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
@@ -48,29 +50,19 @@ Steady = Callable[[Reach], bool]
 """Whether all of a run surely computes the same again on a GPU, but for cuBLAS in several streams."""
 
 
-class Launched(Protocol):
-    """Asks the launches of a run."""
-
-    def switched(self, reach: Reach, switch: str) -> bool | None:
-        """What they make of a switch; None where they say nothing of it."""
-
-    def beside(self, reach: Reach) -> list[Step]:
-        """Where their files set switches."""
-
-
 def findings(
     reach: Reach,
     matcher: Matcher,
     backward: Backward,
     catalog: Catalog,
     elsewhere: Elsewhere,
-    idle: Idle,
-    launched: Launched,
+    harmless: Harmless,
+    launched: Documented,
     on_host: OnHost,
     steady: Steady,
 ) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, backward, catalog, idle, launched, on_host, steady)
+    yield from _determinism_off(reach, matcher, backward, catalog, harmless, launched, on_host, steady)
     yield from _workspace(reach, matcher, backward, catalog, launched)
     yield from _twice(reach, matcher, backward, catalog)
     yield from _communication(reach, matcher, backward, catalog, elsewhere, launched)
@@ -78,7 +70,7 @@ def findings(
 
 
 def _workspace(
-    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Launched
+    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Documented
 ) -> Iterator[Finding]:
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
     versions = matcher.versions(reach.entry.module)
@@ -110,7 +102,7 @@ def _workspace(
             message,
             rule.remedy,
             ("cuda",),
-            steps=tuple(launched.beside(reach)),
+            steps=_launches(launched, reach),
             fix=_variable("CUBLAS_WORKSPACE_CONFIG", ":4096:8", "safe"),
         )
         return
@@ -139,13 +131,13 @@ def _determinism_off(
     matcher: Matcher,
     backward: Backward,
     catalog: Catalog,
-    idle: Idle,
-    launched: Launched,
+    harmless: Harmless,
+    launched: Documented,
     on_host: OnHost,
     steady: Steady,
 ) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
-    training = with_context("trains", reach, matcher) or with_context("readies", reach, matcher)
+    training = in_context("trains", reach, matcher) or in_context("readies", reach, matcher)
     if not training or not reach.trains:
         return
     place, match = next((found for found in training if not _is_imported(*found, reach)), training[0])
@@ -153,7 +145,7 @@ def _determinism_off(
     hardware, certain = _hardware(reach, matcher, backward)
     active = sorted(hardware & set(switch.targets))
     open_ = not certain and not active
-    finding = {found for found, _ in with_context("finds-hardware", reach, matcher)}
+    finding = {found for found, _ in in_context("finds-hardware", reach, matcher)}
     usual_there = switch.assumed or switch.taken
     by_finding = open_ and not usual_there and bool(finding)
     if by_finding or (open_ and usual_there):
@@ -165,7 +157,7 @@ def _determinism_off(
         return
     module = reach.entry.module
     partly = active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]
-    answered = _answered(reach, matcher, backward, idle, frozenset(active), training)
+    answered = _answered(reach, matcher, backward, harmless, frozenset(active), training)
     if open_ and switch.taken and not answered:
         return
     optional = reach.offered.get(switch.name)
@@ -209,7 +201,7 @@ def _stands_at(reach: Reach, training: Place) -> Span:
 
 
 def _switching(
-    switch: Switch, reach: Reach, active: Sequence[str], versions: Mapping[str, str], launched: Launched
+    switch: Switch, reach: Reach, active: Sequence[str], versions: Mapping[str, str], launched: Documented
 ) -> Recipe | None:
     """How a run is switched at its start; None where no statement does it for the versions in use."""
     statements = next((text for asked, text in switch.calls.items() if fulfilled(asked, versions)), "")
@@ -234,7 +226,7 @@ def _answered(
     reach: Reach,
     matcher: Matcher,
     backward: Backward,
-    idle: Idle,
+    harmless: Harmless,
     active: Set[str],
     training: Sequence[tuple[Place, Effect]],
 ) -> str:
@@ -246,7 +238,7 @@ def _answered(
         training: where it trains.
     """
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
-    automatic = with_context("automatic-mode", reach, matcher) and not with_context("other-mode", reach, matcher)
+    automatic = in_context("automatic-mode", reach, matcher) and not in_context("other-mode", reach, matcher)
     for place in reach.places:
         matches = matcher.matches(place.module, place.site)
         names = {
@@ -260,7 +252,7 @@ def _answered(
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, backward)
             and not (m.entry.pass_ == "backward" and _is_over(place, training))
-            and not idle(place.module, place.site, m)
+            and not harmless(place.module, place.site, m)
         }
         category = next((category for category in found if category in names), None)
         if category is not None:
@@ -311,10 +303,10 @@ def _most(found: Counter[str]) -> str:
 
 
 def _communication(
-    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, elsewhere: Elsewhere, launched: Launched
+    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, elsewhere: Elsewhere, launched: Documented
 ) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
-    started = with_context(STARTS_COMMUNICATION, reach, matcher)
+    started = in_context(STARTS_COMMUNICATION, reach, matcher)
     if (
         not started
         or not reach.adds_up
@@ -339,7 +331,7 @@ def _communication(
         message += "; here it is set after, and is read no more"
     span = place.module.sites[place.site].span
     fix = _variable("HCCL_DETERMINISTIC", "true", "safe")
-    severity = _severity(backward, rule, place.module, idle=reach.alone)
+    severity = _severity(backward, rule, place.module, unused=reach.alone)
     yield Finding(
         place.module.path,
         span,
@@ -349,19 +341,19 @@ def _communication(
         message,
         rule.remedy,
         ("ascend",),
-        tuple(launched.beside(reach)),
+        _launches(launched, reach),
         fix=fix,
     )
 
 
 def _by_nccl(
-    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Launched
+    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Documented
 ) -> Iterator[Finding]:
     """DET605 under align: GPUs that sum over NCCL, which takes its algorithm by the machine unless it is told."""
-    started = with_context(BY_NCCL, reach, matcher)
+    started = in_context(BY_NCCL, reach, matcher)
     if backward.settings.profile != "align" or not started or not _may_be_on(reach, "cuda", backward):
         return
-    if reach.stops or not with_context("sums-by-nccl", reach, matcher):
+    if reach.stops or not in_context("sums-by-nccl", reach, matcher):
         return
     place, match = started[0]
     rule, site = catalog.rules["DET605"], place.module.sites[place.site]
@@ -370,8 +362,8 @@ def _by_nccl(
     message = f"`{match.name}` starts NCCL, which picks its algorithm, and with it the order of sums, by the machine"
     fix = _variable("NCCL_ALGO", "Ring", "unsafe")
     yield Finding(
-        place.module.path, site.span, rule.code, rule.name, _severity(backward, rule, place.module, idle=reach.alone), message,
-        "Set NCCL_ALGO to `Ring` before the process group is created.", ("cuda",), tuple(launched.beside(reach)), fix=fix,
+        place.module.path, site.span, rule.code, rule.name, _severity(backward, rule, place.module, unused=reach.alone), message,
+        "Set NCCL_ALGO to `Ring` before the process group is created.", ("cuda",), _launches(launched, reach), fix=fix,
     )  # fmt: skip
 
 
@@ -430,25 +422,17 @@ def _twice(reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog)
             )  # fmt: skip
 
 
-def _severity(backward: Backward, rule: Rule, module: Module, own: str = "", idle: bool = False) -> Severity:
+def _severity(backward: Backward, rule: Rule, module: Module, own: str = "", unused: bool = False) -> Severity:
     """The level of a finding of this family in a file."""
     return level(
         case_of(
-            rule, backward.settings, own, in_test=stands_in_test(module, backward.matcher.catalog.testing), idle=idle
+            rule,
+            backward.settings,
+            own,
+            in_test=stands_in_test(module, backward.matcher.catalog.testing),
+            unused=unused,
         )
     ).severity
-
-
-def with_context(context: str, reach: Reach, matcher: Matcher) -> Sequence[tuple[Place, Effect]]:
-    """The sites of a run that mean a context, by themselves or by what the run hands them."""
-    if reach.by_context is None:
-        reach.by_context = {}
-        for place in reach.places:
-            for found in (matcher.matches(place.module, place.site), *reach.handed.get(place, {}).values()):
-                for effect in found:
-                    for meant in effect.entry.contexts:
-                        reach.by_context.setdefault(meant, []).append((place, effect))
-    return reach.by_context.get(context, ())
 
 
 def _is_imported(place: Place, match: Effect, reach: Reach) -> bool:
@@ -486,14 +470,19 @@ def _hardware(reach: Reach, matcher: Matcher, backward: Backward) -> tuple[set[s
 def _named_by(reach: Reach, matcher: Matcher) -> set[str]:
     """The accelerators that a run's script itself names, where it makes devices of such words alone, or that it communicates between:
     what the files behind it know of other hardware says nothing then. None where it leaves one open, or has something find its hardware."""
-    if with_context("finds-hardware", reach, matcher):
+    if in_context("finds-hardware", reach, matcher):
         return set()
-    if with_context(BY_NCCL, reach, matcher) and not with_context(STARTS_COMMUNICATION, reach, matcher):
+    if in_context(BY_NCCL, reach, matcher) and not in_context(STARTS_COMMUNICATION, reach, matcher):
         return {"cuda"}
     script = reach.entry.module
-    made = [(place, effect) for place, effect in with_context("device", reach, matcher) if place.module is script]
+    made = [(place, effect) for place, effect in in_context("device", reach, matcher) if place.module is script]
     words = [argument.value for _, effect in made if (argument := effect.argument("type"))]
     named = {target_of(one.value) if isinstance(one, Const) else "" for word in words for one in options(word)}
     if not named - {"cpu"} or "" in named:
         return set()
     return targets_of(script.facts.mentions, _implied(reach, matcher)) | (named - {"cpu"})
+
+
+def _launches(launched: Documented, reach: Reach) -> tuple[Step, ...]:
+    """The launch files that set other switches, as steps to a finding."""
+    return tuple(Step(path, span, LAUNCH) for path, span in launched.beside(reach))

@@ -9,44 +9,44 @@ from typing import Any
 from msgspec import structs
 
 from detlint.catalog import TRANSFORM
-from detlint.checks.backward import Backward
-from detlint.checks.constants import Constants
-from detlint.checks.device_tests import DeviceTests
-from detlint.checks.distinct import differ
-from detlint.checks.documented import Documented
-from detlint.checks.exact import Exact
 from detlint.checks.finding import Certainty, Finding
-from detlint.checks.frozen import Frozen
 from detlint.checks.kernels import KernelRules
-from detlint.checks.kin import Kin
-from detlint.checks.leftover import Leftover
 from detlint.checks.levels import ALIGN, Case, Level, level
-from detlint.checks.match import OPERATORS, Match, Matcher, is_class
 from detlint.checks.milder import Milder
-from detlint.checks.origins import Origins
-from detlint.checks.others import Others
-from detlint.checks.placed import asked
-from detlint.checks.raising import Raising
-from detlint.checks.settled import Settled
 from detlint.checks.silence import SWITCH, Silence
-from detlint.checks.tests import is_test, stands_in_test
-from detlint.checks.uncallable import Uncallable
-from detlint.checks.unnamed import Unnamed
-from detlint.checks.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
-from detlint.checks.untrained import Untrained
 from detlint.config import Settings
 from detlint.db import Memo
-from detlint.domains import order, queues
-from detlint.domains.where import ACCELERATOR, OPEN
-from detlint.facts.model import Either, Member
+from detlint.domains.constant.configuration import ByConfiguration
+from detlint.domains.constant.parameters import Constants
+from detlint.domains.device.documented import Documented
+from detlint.domains.device.hardware_tests import DeviceTests
+from detlint.domains.device.placed import asked
+from detlint.domains.device.where import ACCELERATOR, OPEN
+from detlint.domains.gradient.backward import Backward
+from detlint.domains.gradient.frozen import Frozen
+from detlint.domains.gradient.origins import Origins
+from detlint.domains.gradient.untrained import Untrained
+from detlint.domains.matching.match import OPERATORS, Match, Matcher, is_class
+from detlint.domains.numeric.distinct import differ
+from detlint.domains.numeric.exact import Exact
+from detlint.domains.order import order, queues
+from detlint.domains.reached.raising import Raising
+from detlint.domains.reached.uncallable import Uncallable
+from detlint.domains.reached.uncalled import Uncalled
+from detlint.domains.reached.unnamed import Unnamed
+from detlint.domains.reached.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.ir.launch_texts import is_settings
-from detlint.model.launch_facts import OF_LAUNCHES
+from detlint.model.families import Families
+from detlint.model.launches.launch_facts import OF_LAUNCHES
 from detlint.model.module import Module
+from detlint.model.others import Others
 from detlint.model.places import call_of
 from detlint.model.readers import Readers
+from detlint.model.runs.outcome import Outcome, Passage, Runs
+from detlint.model.runs.reach import follows_mode
+from detlint.model.sites.records import Either, Member
+from detlint.model.tests import is_test, stands_in_test
 from detlint.model.uses import Users
-from detlint.program.outcome import Outcome, Passage, Runs
-from detlint.program.reach import follows_mode
 
 
 class Verdicts:
@@ -56,7 +56,7 @@ class Verdicts:
         backward: knows what gradients leave of a match.
         raising: finds what stands behind an error.
         documented: knows what documents say of the hardware.
-        settled: knows what all files of settings have.
+        configured: knows what all files of settings have.
         root: the project's root.
     """
 
@@ -72,7 +72,7 @@ class Verdicts:
         raising: Raising,
         device_tests: DeviceTests,
         documented: Documented,
-        settled: Settled,
+        configured: ByConfiguration,
         root: str,
     ) -> None:
         self._matcher = matcher
@@ -82,13 +82,13 @@ class Verdicts:
         self._backward = backward
         gradients = backward.gradients
         self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented)
-        kin = Kin(users, attributes)
+        families = Families(users, attributes)
         constants = partial(
-            Constants, matcher, users, gradients, unnamed, Others(users), kin, launched=settled.launched
+            Constants, matcher, users, gradients, unnamed, Others(users), families, launched=configured.launched
         )
         self._constants = constants()
         self._exact = Exact(matcher, attributes, self.silence.callers)
-        self._leftover = Leftover(matcher, attributes, self._constants.always)
+        self._uncalled = Uncalled(matcher, attributes, self._constants.always)
         self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.may_train_in)
         self._device_tests = device_tests
         self.kernels = KernelRules(matcher, users)
@@ -104,14 +104,14 @@ class Verdicts:
             untrained,
             raising,
             self.silence,
-            self._leftover,
+            self._uncalled,
             constants(offered=False),
-            constants(offered=False, settled=settled),
+            constants(offered=False, configured=configured),
             constants(offered=False, literal=True),
             Origins(matcher, gradients, any_input=True),
             Uncallable(users, attributes, unnamed.is_in_library),
             attributes.is_set_by_others,
-            kin.is_only_said_to_call,
+            families.is_only_said_to_call,
             lambda *of: self._is_unread(*of),
             root,
         )
@@ -157,7 +157,7 @@ class Verdicts:
         if reason := self._doubt(module, index, match, case, through):
             case = case._replace(certainty="possible")
         elif reason := self._milder.reason(module, index, match, runs, through):
-            case = case._replace(idle=True)
+            case = case._replace(unused=True)
         if reason:
             found = level(case)
             yield found, f"{reason}; {found.row}"
@@ -197,7 +197,7 @@ class Verdicts:
         if match.sure and not self.kernels.is_sure(module, index, match):
             certainty = "likely"
         trained = any(outcome.trains for outcome in through)
-        idle = self._backward.is_open(match, module, index, trained)
+        unused = self._backward.is_open(match, module, index, trained)
         return Case(
             own,
             rule.family,
@@ -205,7 +205,7 @@ class Verdicts:
             certainty,
             seeded is False,
             in_test=stands_in_test(module, self._catalog.testing),
-            idle=idle,
+            unused=unused,
         )
 
     def _lying(self, module: Module, index: int, match: Match, case: Case, runs: Runs) -> Case | None:
@@ -228,7 +228,7 @@ class Verdicts:
         undecided = self._matcher.may_draw(module, index) if not (drawn or match.sure) else ()
         return drawn or {stream for other in undecided for stream in other.entry.draws}
 
-    def is_idle(self, module: Module, index: int, match: Match) -> bool:
+    def is_harmless(self, module: Module, index: int, match: Match) -> bool:
         """Whether what is known of a layer never happens to the one that a site makes: it is about the gradient of its weights, and
         these are frozen, or nothing uses it. Or an operator that a site calls, or that it makes an object of, never varies, whichever run
         comes there."""
@@ -246,7 +246,7 @@ class Verdicts:
         steady = self._backward.never_varies(module, index, match) or self._exact.holds(module, index, match)
         return steady or self._is_unread(module, index, match)
 
-    def is_idle_generator(self, module: Module, index: int) -> bool:
+    def is_harmless_generator(self, module: Module, index: int) -> bool:
         """Whether nothing uses the generator of random numbers that a site makes."""
         return self.silence.unused.is_made_for_nothing(module, index, "", generator=True)
 
@@ -310,7 +310,7 @@ class Verdicts:
             return "nobody hands any data to what it makes"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
-        if match.builds and self._leftover.holds(module, index):
+        if match.builds and self._uncalled.holds(module, index):
             return "nothing uses what it is a part of"
         if self._is_frozen(module, index, match):
             return "it is about the gradient of its weights, and only networks have it whose weights are frozen"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from detlint.checks.finding import Finding
-from detlint.checks.handed import makes_generator
 from detlint.checks.levels import case_of, level
-from detlint.checks.match import Matcher
-from detlint.checks.tests import stands_in_test
-from detlint.facts.model import Const, Result, Span
+from detlint.domains.draws import makes_generator
+from detlint.domains.matching.match import Matcher
 from detlint.model.arguments import Argument
 from detlint.model.module import Module
-from detlint.program.outcome import Outcome
+from detlint.model.runs.outcome import Outcome
+from detlint.model.sites.records import Const, Result, Span
+from detlint.model.tests import stands_in_test
 
 
 def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Iterator[Finding]:

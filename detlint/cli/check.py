@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from detlint import formats
 from detlint.cli.shell import (
     CONFIG,
     ISOLATED,
@@ -29,7 +30,6 @@ from detlint.cli.shell import (
     show_diff,
     tell,
 )
-from detlint.report import formats
 from detlint.visible import encoded, visible
 from detlint.visible import line as line_of
 

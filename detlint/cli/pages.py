@@ -135,8 +135,8 @@ def _inspected(path: Path, show: Callable[[Inspection], _T], options: dict[str, 
     Args:
         options: those of the command that choose the settings.
     """
-    from detlint.facts.store import with_deep_stack
     from detlint.inspect import NotThere, inspect
+    from detlint.model.sites.store import with_deep_stack
     from detlint.project import Project
 
     def work() -> _T:

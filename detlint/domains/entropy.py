@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from detlint.catalog import Entry
-from detlint.facts.model import Site
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model import elements
@@ -18,6 +17,7 @@ from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
 from detlint.model.places import call_at, calls_among
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Site
 from detlint.model.uses import Callers
 
 SALTED: Final = "salted"

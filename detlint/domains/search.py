@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from detlint.db.database import Database
-from detlint.domains.where import NOWHERE, OPEN, Context, Where
+from detlint.domains.device.where import NOWHERE, OPEN, Context, Where
 
 DEEPEST: Final = 400
 """So many values may be made of one another; what is farther away isn't known."""

@@ -12,7 +12,15 @@ from detlint.catalog import HARDWARE, Factory, Scalar
 from detlint.effects.effects import Effects, by_option
 from detlint.effects.state import SELF, State
 from detlint.effects.summary import Call, Steps, is_text
-from detlint.facts.model import (
+from detlint.model.callees import BARE, Callee, returned
+from detlint.model.factories import named
+from detlint.model.module import Module
+from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
+from detlint.model.registries import last
+from detlint.model.runs.calls import Plain, is_self
+from detlint.model.runs.reach import Place
+from detlint.model.runs.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
+from detlint.model.sites.records import (
     Const,
     Either,
     Function,
@@ -25,15 +33,7 @@ from detlint.facts.model import (
     Value,
     options,
 )
-from detlint.facts.model import Site as Called
-from detlint.model.callees import BARE, Callee, returned
-from detlint.model.factories import named
-from detlint.model.module import Module
-from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
-from detlint.model.registries import last
-from detlint.program.calls import Plain, is_self
-from detlint.program.reach import Place
-from detlint.program.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
+from detlint.model.sites.records import Site as Called
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
@@ -65,7 +65,7 @@ class Calling(Effects):
 
     def is_left_alone(self, name: str, place: Place) -> bool:
         """Whether nobody goes through the data set that an object is which a call makes: neither who has it, nor its own class."""
-        if not self.is_idle(place):
+        if not self.is_never_read(place):
             return False
         family = [*self.resolver.classes.family(name)]
         self.result.visited.update(module.path for module, _ in family)
@@ -221,13 +221,13 @@ class Calling(Effects):
             return call
         call.wrapper = self.wrapper(module, function, bare)
         call.constructs = bool(receiver) and function.name.endswith(".__init__")
-        idle = call.wrapper is None and self.flow.is_idle(module, function, receiver)
-        given = call.given = give() if call.constructs or not idle else {}
+        inert = call.wrapper is None and self.flow.is_inert(module, function, receiver)
+        given = call.given = give() if call.constructs or not inert else {}
         if call.constructs:
             named = self.naming(module, function, given)
             decides = partial(self.decides, module, function)
             call.handed = {f"{receiver}.{k}": v for k, v in given.items() if k in named or decides(k, v)}
-        if idle:
+        if inert:
             call.seen = self.flow.seen_from(module, function, receiver)
             return call
         environment = call.environment = self.environment(module, function, given)
@@ -240,7 +240,7 @@ class Calling(Effects):
         if place is not None:
             sinks = self.flow.knowledge.sinks
             call.dropped = sinks.is_dropped(place.module, place.site)
-            call.idle = not call.dropped and sinks.is_idle(place.module, place.site)
+            call.unused_at_top = not call.dropped and sinks.is_unused_at_top(place.module, place.site)
             call.unread = sinks.unread_parts(place.module, place.site)
         said = (module.path, function.name, receiver, bare, registry)
         call.key = self.flow.number(
@@ -264,7 +264,7 @@ class Calling(Effects):
                 if place is not None:
                     self.keep_maker(place, made[-1])
         if call.seen is not None:
-            self.result.idle.add((module.path, function.number))
+            self.result.inert.add((module.path, function.number))
             self.see(call.seen)
             return
         self.import_module(module.path)
@@ -277,7 +277,7 @@ class Calling(Effects):
             self.empties,
             self.trying > 0,
             self.training > 0,
-            call.dropped or (call.idle and place is not None and self.is_own_top(place)),
+            call.dropped or (call.unused_at_top and place is not None and self.is_own_top(place)),
             self.wasted > 0,
             frozenset(self.state.streams.items()),
             self.state.switches.get(HARDWARE),
@@ -317,10 +317,10 @@ class Calling(Effects):
         before = self.made_at.get(site, frame)
         self.made_at[site] = frame if before is not None and _key(before.given) == _key(frame.given) else None
 
-    def call_idle(self, plain: Plain) -> None:
+    def call_inert(self, plain: Plain) -> None:
         """Run a function that does nothing of interest, and is called by its own name."""
         if self.enters(plain.module, plain.function):
-            self.result.idle.add((plain.module.path, plain.function.number))
+            self.result.inert.add((plain.module.path, plain.function.number))
             self.see(plain.seen)
 
     def enters(self, module: Module, function: Function) -> bool:

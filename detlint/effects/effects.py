@@ -9,7 +9,22 @@ from detlint.catalog import HARDWARE, Entry, Scalar
 from detlint.effects.state import IN_WORKERS, LOADS_WEIGHTS, Later
 from detlint.effects.streams import Streams
 from detlint.effects.summary import Visit
-from detlint.facts.model import (
+from detlint.model.launches.loaded import path_of
+from detlint.model.parameters import WORKERS
+from detlint.model.registries import last
+from detlint.model.runs.calls import (
+    OF_INPUTS,
+    PREPARES,
+    STARTS_COMMUNICATION,
+    TRAINING_CELL,
+    holds_parameter,
+    is_choice,
+    is_self,
+    left_out,
+)
+from detlint.model.runs.reach import TRAINING, Effect, Place, asks_mode, is_mode, is_object, reads
+from detlint.model.runs.values import Origin
+from detlint.model.sites.records import (
     Const,
     Either,
     Instance,
@@ -23,23 +38,8 @@ from detlint.facts.model import (
     is_made_by,
     options,
 )
-from detlint.model.loaded import path_of
-from detlint.model.parameters import WORKERS
-from detlint.model.registries import last
 from detlint.model.tables import parts_of
 from detlint.model.training import ONLY_DIFFERENTIATES, PASSES_BACK
-from detlint.program.calls import (
-    OF_INPUTS,
-    PREPARES,
-    STARTS_COMMUNICATION,
-    TRAINING_CELL,
-    holds_parameter,
-    is_choice,
-    is_self,
-    left_out,
-)
-from detlint.program.reach import TRAINING, Effect, Place, asks_mode, is_mode, is_object, reads
-from detlint.program.values import Origin
 
 FILLS: Final = "fills-weights"
 """An object by which layers, and others, draw their weights when they are made."""
@@ -76,11 +76,11 @@ class Effects(Streams):
         given = [name for name in effect.entry.when if (a := effect.arguments.get(name)) is not None and a.given]
         looked = {name: self.written(effect, place, name) for name in given}
         known = {n: o.value for n, o in looked.items() if isinstance(o.value, Const) and o.default is None}
-        if self.flow.knowledge.settled(effect, known):
+        if self.flow.knowledge.holds_with(effect, known):
             return True
         for name, origin in looked.items():
             flag, otherwise = by_option(origin.value)
-            if flag and self.flow.knowledge.settled(effect, {**known, name: otherwise}):
+            if flag and self.flow.knowledge.holds_with(effect, {**known, name: otherwise}):
                 self.need(flag)
         return False
 
@@ -158,7 +158,7 @@ class Effects(Streams):
         left_out = {n for n, v in looked.items() if isinstance(v, Instance) and v.name}
         asked = {n for n in looked.keys() - left_out if effect.entry.when[n].given is not None and not sure}
         known = {n: v for n, v in looked.items() if isinstance(v, Const) or n in asked}
-        return not known or self.flow.knowledge.settled(effect, known) is not False
+        return not known or self.flow.knowledge.holds_with(effect, known) is not False
 
     def is_told_to(self, effect: Effect, place: Place) -> bool:
         """Whether the conditions of an entry that are open elsewhere surely hold in this frame."""
@@ -167,7 +167,7 @@ class Effects(Streams):
         unpacked = {name: self.unpacked(effect, place, name) for name, a in passed.items() if a.given is None}
         looked |= {name: origin.value for name, origin in unpacked.items() if origin is not None}
         known = {name: value for name, value in looked.items() if isinstance(value, Const)}
-        return self.flow.knowledge.settled(effect, known) is True
+        return self.flow.knowledge.holds_with(effect, known) is True
 
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
@@ -232,7 +232,9 @@ class Effects(Streams):
             by_mode = self.asks_mode(effect, made)
             read = reads(effect)
             used_later = by_mode or read or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
-            for stream in entry.draws if (used_later or not (kept and self.hollow)) and not self.is_idle(place) else ():
+            for stream in (
+                entry.draws if (used_later or not (kept and self.hollow)) and not self.is_never_read(place) else ()
+            ):
                 if not WEIGHTS.isdisjoint(entry.contexts) and self.gives_seeds(stream):
                     continue
                 if used_later:

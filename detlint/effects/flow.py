@@ -15,10 +15,10 @@ from detlint.effects.ground import Ground
 from detlint.effects.state import State
 from detlint.effects.top import Top
 from detlint.effects.whole import WholeRun
-from detlint.facts.model import Span
 from detlint.model.module import Module
-from detlint.program.entry import EntryPoint
-from detlint.program.reach import Reach
+from detlint.model.runs.entry import EntryPoint
+from detlint.model.runs.reach import Reach
+from detlint.model.sites.records import Span
 
 
 class Flow(Ground):

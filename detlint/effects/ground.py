@@ -11,11 +11,11 @@ from detlint.effects.recorder import Recorder
 from detlint.effects.summary import Summary
 from detlint.effects.top import Top
 from detlint.effects.words import Words
-from detlint.facts.model import Function, Value, branches
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
-from detlint.program.calls import Calls, Knowledge, Seen, asked_of_itself
-from detlint.program.values import Frame, Spot, Values
+from detlint.model.runs.calls import Calls, Knowledge, Seen, asked_of_itself
+from detlint.model.runs.values import Frame, Spot, Values
+from detlint.model.sites.records import Function, Value, branches
 
 Taken = Callable[[Frame, Value, Values], tuple[bool | None, Spot | None]]
 

@@ -11,7 +11,13 @@ from detlint.effects.calling import Calling
 from detlint.effects.run import Run
 from detlint.effects.state import IN_WORKERS, State
 from detlint.effects.summary import Handing
-from detlint.facts.model import (
+from detlint.model.arguments import owner_of
+from detlint.model.callees import Callee
+from detlint.model.registries import BUILDS, last
+from detlint.model.runs.calls import PREPARES, is_choice, is_chosen
+from detlint.model.runs.reach import Effect, Place
+from detlint.model.runs.values import Arguments, Frame, Spot
+from detlint.model.sites.records import (
     Const,
     Instance,
     Mapping,
@@ -24,13 +30,7 @@ from detlint.facts.model import (
     options,
     sites,
 )
-from detlint.model.arguments import owner_of
-from detlint.model.callees import Callee
-from detlint.model.registries import BUILDS, last
 from detlint.model.tables import parts_of
-from detlint.program.calls import PREPARES, is_choice, is_chosen
-from detlint.program.reach import Effect, Place
-from detlint.program.values import Arguments, Frame, Spot
 
 DEEPEST_MAKER: Final = 4
 """How many calls are looked through for the start method of processes."""

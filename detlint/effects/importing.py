@@ -7,8 +7,8 @@ from detlint.effects.state import State
 from detlint.effects.summary import Import, Probe, Steps
 from detlint.effects.top import Top
 from detlint.model.module import Module
-from detlint.program.reach import Place, matters
-from detlint.program.values import Frame
+from detlint.model.runs.reach import Place, matters
+from detlint.model.runs.values import Frame
 
 
 class Importing(Run):
@@ -65,7 +65,7 @@ class Importing(Run):
         """Go through a top level in a run in which sites may do more than in others."""
         function = module.facts.functions[0]
         self.imported.add(module.path)
-        if self.flow.is_idle(module, function):
+        if self.flow.is_inert(module, function):
             seen = self.flow.seen_from(module, function)
             self.see(seen)
             for file in seen.files if self.flow.notes(seen) else ():

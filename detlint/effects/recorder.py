@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Table
 
-from detlint.facts.model import Function
 from detlint.model.module import Module
-from detlint.program.reach import Place
+from detlint.model.runs.reach import Place
+from detlint.model.sites.records import Function
 
 
 class Recorder:

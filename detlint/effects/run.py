@@ -11,14 +11,14 @@ from detlint.catalog import Entry, Scalar
 from detlint.effects.ground import Ground
 from detlint.effects.state import Later, Made, State
 from detlint.effects.summary import CALLED, Access, Contexts, Guards, Probe, Site
-from detlint.facts.model import Class, Function, Instance, Items, Mapping, Member, Param, Ref, Result, Value
-from detlint.facts.model import Site as Called
 from detlint.model.module import Module
 from detlint.model.registries import last
-from detlint.program.calls import Seen, holds_parameter, rests_on_call
-from detlint.program.entry import EntryPoint
-from detlint.program.reach import Draws, Effect, Place, Reach, Way
-from detlint.program.values import HANDED, NAMED, Frame, Origin, Spot, Values, Watch, is_parsed
+from detlint.model.runs.calls import Seen, holds_parameter, rests_on_call
+from detlint.model.runs.entry import EntryPoint
+from detlint.model.runs.reach import Draws, Effect, Place, Reach, Way
+from detlint.model.runs.values import HANDED, NAMED, Frame, Origin, Spot, Values, Watch, is_parsed
+from detlint.model.sites.records import Class, Function, Instance, Items, Mapping, Member, Param, Ref, Result, Value
+from detlint.model.sites.records import Site as Called
 
 _T = TypeVar("_T")
 _R = TypeVar("_R", bound="Run")
@@ -29,7 +29,7 @@ PASSING: Final = frozenset({
     "values", "with_options",
 })  # fmt: skip
 """What a run that only passes sites and imports is told."""
-SITES: Final = frozenset({"built", "followed", "idle", "imported", "judged", "passed", "places", "through", "visited"})
+SITES: Final = frozenset({"built", "followed", "inert", "imported", "judged", "passed", "places", "through", "visited"})
 """What is said of the sites that it passes."""
 
 
@@ -201,7 +201,7 @@ class Run:
 
     def is_mended(self) -> bool:
         """Whether something that the run has come to may give a framework what it lacks."""
-        return self.some_file(self.flow.words.mends)
+        return self.some_file(self.flow.words.patches)
 
     def may_have(self, target: Value) -> bool:
         """Whether an object may have what its class lacks of a framework, where a method asks the object itself for that."""
@@ -279,9 +279,9 @@ class Run:
             self.rests = True
         else:
             probe.come(probe.numbers[id(probe.at)], caught=self.unsure + self.catching > 0)
-            idle = self.flow.idle_at(frame.module, probe.at.place.site)
-            probe.behind |= idle or frozenset()
-            probe.strange = probe.strange or idle is None
+            inert = self.flow.inert_at(frame.module, probe.at.place.site)
+            probe.behind |= inert or frozenset()
+            probe.strange = probe.strange or inert is None
         return True
 
     def is_probed(self) -> bool:

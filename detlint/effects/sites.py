@@ -11,11 +11,11 @@ from detlint.effects.effects import does
 from detlint.effects.handed import Handed
 from detlint.effects.state import Later
 from detlint.effects.summary import Access, Call, Contexts, Site, Visit
-from detlint.facts.model import SETTER, Member, Partial, Ref, Result, Value
-from detlint.facts.model import Site as Called
 from detlint.model.registries import last
-from detlint.program.calls import CALLS, is_choice, is_chosen, is_option
-from detlint.program.reach import Effect, Place, reads
+from detlint.model.runs.calls import CALLS, is_choice, is_chosen, is_option
+from detlint.model.runs.reach import Effect, Place, reads
+from detlint.model.sites.records import SETTER, Member, Partial, Ref, Result, Value
+from detlint.model.sites.records import Site as Called
 
 INERT = Visit(inert=True)
 
@@ -37,7 +37,7 @@ class Sites(Handed):
         if self.importing and not frame.function.number and not (self.cells or self.ready or self.commands):
             plain = self.flow.plain(module, index)
             if plain is not None:
-                self.call_idle(plain)
+                self.call_inert(plain)
                 return
         site = module.sites[index]
         if site.kind == "write":

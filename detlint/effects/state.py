@@ -7,9 +7,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from detlint.catalog import Scalar
-from detlint.facts.model import Value
-from detlint.program.reach import Place
-from detlint.program.values import Frame
+from detlint.model.runs.reach import Place
+from detlint.model.runs.values import Frame
+from detlint.model.sites.records import Value
 
 SELF: Final = -1
 """Stands for the site that has made `self`."""

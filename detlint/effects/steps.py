@@ -9,9 +9,17 @@ from typing import Final
 import msgspec
 
 from detlint.catalog import HARDWARE
+from detlint.domains.constant.kept import Kept
 from detlint.effects.importing import Importing
 from detlint.effects.summary import Block, Fork, Import, Site, Steps, Test, at_yield, is_text
-from detlint.facts.model import (
+from detlint.ir.alone import in_ir
+from detlint.ir.tests import comparison
+from detlint.model.managers import EXITS, swallows
+from detlint.model.module import Module
+from detlint.model.runs.calls import asked_of_itself
+from detlint.model.runs.reach import Place, is_mode
+from detlint.model.runs.values import ANY, Frame, Origin, Spot
+from detlint.model.sites.records import (
     PRINTS,
     SHAPES,
     Branch,
@@ -26,15 +34,7 @@ from detlint.facts.model import (
     Value,
     flag_of,
 )
-from detlint.facts.model import Site as Called
-from detlint.ir.alone import in_ir
-from detlint.ir.tests import comparison
-from detlint.model.managers import EXITS, swallows
-from detlint.model.module import Module
-from detlint.program.calls import asked_of_itself
-from detlint.program.kept import Kept
-from detlint.program.reach import Place, is_mode
-from detlint.program.values import ANY, Frame, Origin, Spot
+from detlint.model.sites.records import Site as Called
 
 ORDERED: Final = frozenset({"<", "<=", ">", ">="})
 """Comparisons that raise for None."""

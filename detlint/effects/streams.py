@@ -10,7 +10,13 @@ import msgspec
 from detlint.catalog import Entry
 from detlint.effects.state import LOADS_WEIGHTS
 from detlint.effects.steps import Stepping
-from detlint.facts.model import (
+from detlint.ir.places import named
+from detlint.model.flow import gets_at_once
+from detlint.model.places import call_of
+from detlint.model.registries import last
+from detlint.model.runs.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
+from detlint.model.runs.values import Spot
+from detlint.model.sites.records import (
     Branch,
     Const,
     Either,
@@ -27,12 +33,6 @@ from detlint.facts.model import (
     options,
     surely_after,
 )
-from detlint.ir.places import named
-from detlint.model.flow import gets_at_once
-from detlint.model.places import call_of
-from detlint.model.registries import last
-from detlint.program.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
-from detlint.program.values import Spot
 
 PLAIN: Final = frozenset({"builtins.bool", "builtins.float", "builtins.int", "builtins.str"})
 """Types of what holds nothing else."""
@@ -265,13 +265,13 @@ class Streams(Stepping):
             return False
         return stream == "python" or not self.flow.knowledge.only_shown(place.module, place.site)
 
-    def is_idle(self, place: Place) -> bool:
+    def is_never_read(self, place: Place) -> bool:
         """Whether nobody goes through the data set that a call gives: the script that is run does nothing with it, nor with what the
         function gives back that makes it."""
         sinks = self.flow.knowledge.sinks
         places = sinks.lent(place.module, place.site)
         if places is None:
-            return self.is_left(place) and sinks.is_idle(place.module, place.site)
+            return self.is_left(place) and sinks.is_unused_at_top(place.module, place.site)
         if not places:
             return True
         caller = self.caller()
@@ -291,10 +291,10 @@ class Streams(Stepping):
         sinks = self.flow.knowledge.sinks
         if sinks.is_dropped(place.module, place.site):
             return True
-        return self.is_own_top(place) and sinks.is_idle(place.module, place.site)
+        return self.is_own_top(place) and sinks.is_unused_at_top(place.module, place.site)
 
     def is_own_top(self, place: Place) -> bool:
-        """Whether a place is in the script that is run, at its top level as far as calls there are idle."""
+        """Whether a place is in the script that is run, at its top level as far as calls there do nothing."""
         entry = self.result.entry
         return not (self.importing or entry.module is not place.module or entry.function.number)
 

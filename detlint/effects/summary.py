@@ -13,11 +13,11 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from detlint.facts.model import Branch, Const, Expression, Function, Member, Step, Value
 from detlint.model.module import Module
-from detlint.program.calls import Seen
-from detlint.program.reach import Effect, Place, Reach
-from detlint.program.values import ANY, CLOSED, GIVEN, Arguments, Origin, Spot
+from detlint.model.runs.calls import Seen
+from detlint.model.runs.reach import Effect, Place, Reach
+from detlint.model.runs.values import ANY, CLOSED, GIVEN, Arguments, Origin, Spot
+from detlint.model.sites.records import Branch, Const, Expression, Function, Member, Step, Value
 
 T = TypeVar("T")
 Guards = tuple[tuple[str, Any, object], ...]
@@ -73,7 +73,7 @@ class Call(msgspec.Struct, eq=False):
     """Whether nothing is done with what it gives back."""
     unread: frozenset[int] = frozenset()
     """The parts of what it gives back that nobody reads."""
-    idle: bool = False
+    unused_at_top: bool = False
     """Whether the top level that it stands in does nothing with that."""
     made: int | None = None
     """The site, by a number that means the same everywhere, that makes the object whose method it is; `SELF`: it is that of the function

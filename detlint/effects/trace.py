@@ -11,9 +11,9 @@ from itertools import groupby
 import msgspec
 
 from detlint.effects.recorder import Recorder
-from detlint.facts.model import Function
 from detlint.model.module import Module
-from detlint.program.reach import Place
+from detlint.model.runs.reach import Place
+from detlint.model.sites.records import Function
 
 
 class Event(msgspec.Struct, frozen=True, eq=False):

@@ -9,9 +9,9 @@ import msgspec
 
 from detlint.catalog import HARDWARE
 from detlint.effects.sites import Sites
-from detlint.facts.model import Function, Ref
 from detlint.model.module import Module
-from detlint.program.reach import Draws, Reach
+from detlint.model.runs.reach import Draws, Reach
+from detlint.model.sites.records import Function, Ref
 
 MOST_CHOICES: Final = 16
 """Of the definitions in a registry, so many are run where nothing says which of them is chosen."""
@@ -56,7 +56,7 @@ class WholeRun(Sites):
             # Those whose size alone is asked say how much something matters, and no weight follows.
             updates = self.some_file(lambda path: self.flow.words.updates(path, True))
             result.trains = updates or not self.some_file(self.flow.words.weighs)
-        untrained = not result.trains and not self.some_file(self.flow.words.speaks)
+        untrained = not result.trains and not self.some_file(self.flow.words.may_train)
         silent = result.loads and untrained
         # A layer that trains may be built for nothing, where the run then evaluates. Those whose loaded weights are only tested are
         # also told to train.
@@ -79,7 +79,7 @@ class WholeRun(Sites):
         self.recorder.leave()
         # Who trains on may start without the checkpoint, or have layers that it doesn't know. Counts say nothing of weights. Those that
         # a run makes before it ends with an error come to nothing.
-        shows = result.shows and not any(map(self.flow.words.speaks, sorted(result.visited | result.behind)))
+        shows = result.shows and not any(map(self.flow.words.may_train, sorted(result.visited | result.behind)))
         as_loaded = (result.loads or result.measures or shows or result.stops) and not result.trains
         for stream, found in self.drawn.items() if result.trains or not result.tries else ():
             # A stream that is seeded late is told there.
@@ -125,7 +125,7 @@ class WholeRun(Sites):
             if result.trains
             else result.leaves
             or result.applies
-            or (result.infers and not self.flow.words.speaks(result.entry.module.path))
+            or (result.infers and not self.flow.words.may_train(result.entry.module.path))
         ):
             return False
         return not self.some_file(lambda path: self.flow.words.adds_up(path, result.trains))

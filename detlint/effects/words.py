@@ -12,7 +12,7 @@ from detlint.model.module import Module
 class Words(NamedTuple):
     """What may happen in a file, by its words; each is asked with its path."""
 
-    speaks: Callable[[str], bool]
+    may_train: Callable[[str], bool]
     """Whether anything may train there."""
     updates: Callable[[str, bool], bool]
     """Whether weights may get new values there; and whether gradients are what tensors keep."""
@@ -24,7 +24,7 @@ class Words(NamedTuple):
     """Whether a layer may be called there by another name than its own, or as a part of another."""
     adds_up: Callable[[str, bool], bool]
     """Whether anything may add up there what several devices have; and whether what trains counts."""
-    mends: Callable[[str], bool]
+    patches: Callable[[str], bool]
     """Whether a framework may be given there what it lacks."""
     leaves_out: Callable[[Module, int], bool]
     """Whether what a site of a module makes is never used: a part of a layer, or a transform."""

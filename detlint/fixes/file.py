@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
-from detlint.facts.model import Span
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.names import Names
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit, of_python
+from detlint.model.sites.records import Span
 from detlint.sources.directives import directives
 from detlint.sources.nodes import walk
 from detlint.sources.parse import module_of

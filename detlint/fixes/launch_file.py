@@ -7,13 +7,13 @@ from collections.abc import Collection, Set
 from functools import cached_property
 
 from detlint.catalog import Catalog
-from detlint.facts.model import Span
 from detlint.fixes.fixable import Fixable
 from detlint.fixes.recipe import Change, NoFix, Order
 from detlint.fixes.text import Edit, Text, of_yaml
 from detlint.ir.launch_texts import kind_of
-from detlint.model.commands import Given
-from detlint.model.launch_facts import Said, directives, said, span_of
+from detlint.model.launches.commands import Given
+from detlint.model.launches.launch_facts import Said, directives, said, span_of
+from detlint.model.sites.records import Span
 
 _STARTS = ("export ", "ENV ", "ENV\t")
 """What may stand before a variable that a line sets."""

@@ -19,16 +19,16 @@ from typing import Any, Final
 
 from detlint.checks.finding import Finding
 from detlint.checks.suppress import lines_of
-from detlint.facts.store import with_deep_stack
 from detlint.fixes.cells import CellSource, Replacement, bytes_of, cell_sources, is_ascii_only, text_of
 from detlint.fixes.recipe import Changed, Left, NoFix
 from detlint.fixes.text import Edit, Undecodable, of_python
 from detlint.ir import cpp
+from detlint.ir.cpp_text import is_cpp
 from detlint.ir.launch_texts import is_settings, kind_of, lower
 from detlint.ir.yaml_text import is_yaml
+from detlint.model.sites.store import with_deep_stack
 from detlint.notebook import BOM, NotANotebook, cell_of, is_notebook, open_notebook
 from detlint.source import Source
-from detlint.sources.cpp_text import is_cpp
 from detlint.sources.parse import module_of
 
 _NOQA: Final = re.compile(r"#\s*noqa\s*:\s*(?P<codes>[A-Z][A-Z0-9]*(?:[\s,]+[A-Z]+[0-9]+)*)", re.I)

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from detlint.catalog import Applicability, Recipe
-from detlint.facts.model import Span
 from detlint.fixes.file import around, span_of
+from detlint.model.sites.records import Span
 
 _MILDEST: Final[tuple[Applicability, ...]] = ("safe", "unsafe", "display")
 _ONCE: Final = frozenset({"main", "__init__"})

@@ -19,7 +19,7 @@ from detlint.fixes.names import Names
 from detlint.fixes.place import applicability, runs_once
 from detlint.fixes.recipe import NoFix, Order, Parameters
 from detlint.fixes.text import Edit
-from detlint.report.apis import fix_text
+from detlint.fixes.wording import fix_text
 
 
 @dataclass(frozen=True)

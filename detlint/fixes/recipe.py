@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from detlint.catalog import Factory, Recipe
-from detlint.facts.model import Span
 from detlint.fixes.text import Edit
+from detlint.model.sites.records import Span
 
 Parameters = Sequence[tuple[str, object]]
 """A signature of the catalog: parameters with their defaults; those behind `*...` are by keyword only."""

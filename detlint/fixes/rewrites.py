@@ -13,12 +13,12 @@ from typing import Final
 import libcst as cst
 
 from detlint.catalog import Recipe, Scalar
-from detlint.facts.model import Span
 from detlint.fixes import calls, seeding
 from detlint.fixes.file import File, defaults, span_of
 from detlint.fixes.recipe import NoFix, Order, Parameters
 from detlint.fixes.removal import comments, has_lines, without_lines
 from detlint.fixes.text import Edit, shortest
+from detlint.model.sites.records import Span
 from detlint.sources.nodes import walk
 
 _DOTTED: Final = re.compile(r"<([\w.]+)>")

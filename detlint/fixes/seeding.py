@@ -9,11 +9,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from detlint.facts.model import Span
 from detlint.fixes.file import File, span_of
 from detlint.fixes.names import top_imports
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Edit
+from detlint.model.sites.records import Span
 from detlint.sources.nodes import walk
 
 SEED: Final = re.compile(r"(?:(?:random|manual|global|rng|base|train)_?)?seed", re.I)

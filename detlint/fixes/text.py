@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from detlint.facts.model import Span
 from detlint.ir.yaml_text import encoding_of
+from detlint.model.sites.records import Span
 from detlint.notebook import BOM
 
 SURE: Final = frozenset({"utf-8", "ascii", "iso-8859-1"})

@@ -16,8 +16,8 @@ from detlint.fixes.recipe import Change, NoFix, Order
 from detlint.fixes.text import Edit, Text, of_yaml
 from detlint.fixes.yaml_rewrites import Rewrite, rewrite
 from detlint.fixes.yaml_tree import Meant, Tree
-from detlint.model import yaml_facts
-from detlint.model.launch_facts import said
+from detlint.model.launches import yaml_facts
+from detlint.model.launches.launch_facts import said
 
 
 class YamlFile(Fixable):

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from detlint.facts.model import Span
 from detlint.fixes.recipe import NoFix
 from detlint.fixes.text import Text
 from detlint.ir.yaml_nodes import composed, is_interpolated, nodes_of
 from detlint.ir.yaml_text import of_lines
+from detlint.model.sites.records import Span
 
 BOOL: Final = "tag:yaml.org,2002:bool"
 Said = tuple[str, str]

@@ -14,9 +14,9 @@ from detlint.catalog import CatalogError
 from detlint.checks.finding import Report
 from detlint.config import ConfigError
 from detlint.discover import discover, top
-from detlint.facts.model import Facts
 from detlint.live import Live, Superseded
 from detlint.lsp.documents import Document
+from detlint.model.sites.records import Facts
 from detlint.notebook import cell_of
 from detlint.project import Project
 

@@ -9,11 +9,11 @@ from typing import Final
 from lsprotocol import types
 from pygls.uris import from_fs_path
 
-from detlint.facts.model import Span
 from detlint.lsp.checker import Answer
 from detlint.lsp.documents import Document, Part
 from detlint.lsp.shift import Shift
 from detlint.lsp.text import LINE, units
+from detlint.model.sites.records import Span
 from detlint.notebook import cell_of, is_notebook
 from detlint.source import Source
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping as Table
 import msgspec
 
 from detlint.catalog import Condition, Entry, Handing
-from detlint.facts.model import Arg, Const, Either, Items, Mapping, Member, Parameter, Ref, Site, Value
-from detlint.facts.scope import join
+from detlint.model.sites.records import Arg, Const, Either, Items, Mapping, Member, Parameter, Ref, Site, Value
+from detlint.model.sites.scope import join
 
 NO_DEFAULT = "..."
 

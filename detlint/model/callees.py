@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from detlint.facts.model import Either, Function, Member, Partial, Ref, Result, Value, options
-from detlint.facts.scope import MOST_DEFINITIONS
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Either, Function, Member, Partial, Ref, Result, Value, options
+from detlint.model.sites.scope import MOST_DEFINITIONS
 
 Callee = tuple[Module, Function, str]
 """A function that is called, and the class of its `self`."""

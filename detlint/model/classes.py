@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from detlint.facts.model import Member, Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Member, Ref
 
 
 def may_derive(resolver: Resolver, path: str, own: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.facts.model import Facts, Member, Ref, Result, decode_body
+from detlint.model.sites.records import Facts, Member, Ref, Result, decode_body
 
 _KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
 """The methods by which objects hand out their random states, and take them back."""

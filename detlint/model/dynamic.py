@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from detlint.facts.model import Ref, Result
 from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN, Code, Function
 from detlint.ir.places import Place
 from detlint.model.meaning import Meaning
+from detlint.model.sites.records import Ref, Result
 
 LOCATES: Final = frozenset({"pydoc.locate", "pkgutil.resolve_name"})
 """What gives a definition by its name with that of its module."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from detlint.facts.model import Const
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
+from detlint.model.sites.records import Const
 
 _JOINS: Final = frozenset({"os.path.join", "posixpath.join", "pathlib.Path", "pathlib.PurePath"})
 _KEEPS: Final = frozenset({"builtins.str", "os.fspath", "os.path.abspath", "os.path.expanduser", "os.path.realpath"})

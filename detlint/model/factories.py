@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from detlint.catalog import Catalog, Factory
-from detlint.facts.model import Arg, Const, Items, Mapping, Ref, SiteKind, Value
+from detlint.model.sites.records import Arg, Const, Items, Mapping, Ref, SiteKind, Value
 
 
 def named(factory: Factory, value: str, catalog: Catalog) -> Ref | None:

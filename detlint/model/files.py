@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from detlint.db import Database
-from detlint.facts.model import Function, Ref, Site, Value
 from detlint.ir.code import Code
 from detlint.marks import Brief, Noted, body, brief
 from detlint.model.module import Module
 from detlint.model.modules import Modules
+from detlint.model.sites.records import Function, Ref, Site, Value
 
 
 class Files:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 
-from detlint.facts.model import Ref, plain
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.callees import is_hook
 from detlint.model.liveness import Piece, Program, Reason
 from detlint.model.meaning import Meaning
+from detlint.model.sites.records import Ref, plain
 from detlint.model.uses import Users
 
 At = Callable[[Piece, int], str]

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from detlint.facts.model import TAKES_OUT
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Op
+from detlint.model.sites.records import TAKES_OUT
 from detlint.model.unbound import is_unbound
 from detlint.model.wholes import are_added_whole
 

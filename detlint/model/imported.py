@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from detlint.facts.model import ANY, Const, Either, Items, Mapping, Member, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.model.sites.records import ANY, Const, Either, Items, Mapping, Member, Result, Value
 
 
 def named(function: Function, at: int, value: Value | None, package: str) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from detlint.facts.model import ANY, Const, Ref
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import ANY, Const, Ref
 
 MAKES_NAMES: Final = frozenset({"__getattr__", "__path__", "exec", "globals", "locals", "setattr", "vars"})
 """By what a file may bind names that it doesn't say, or by `sys.modules`."""

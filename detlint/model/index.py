@@ -14,12 +14,12 @@ from detlint import counters, marks
 from detlint.db import Database
 from detlint.ir.code import Code
 from detlint.ir.cpp import lower
+from detlint.ir.cpp_text import is_cpp
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words, hash_of
 from detlint.ir.yaml_nodes import documents_of
 from detlint.ir.yaml_text import is_yaml
 from detlint.marks import Noted
-from detlint.sources.cpp_text import is_cpp
 
 MANY: Final = 512
 """So often a file is taken to say a name whose code isn't there."""

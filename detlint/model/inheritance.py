@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from detlint.facts.model import Member, Param, Ref, Result, Value, options
-from detlint.facts.scope import join
 from detlint.model.module import Module
+from detlint.model.sites.records import Member, Param, Ref, Result, Value, options
+from detlint.model.sites.scope import join
 
 if TYPE_CHECKING:
     from detlint.model.resolve import Resolver

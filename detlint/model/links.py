@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 import xxhash
 
-from detlint.facts.model import Head, decode_aliases
 from detlint.model.modules import Modules
+from detlint.model.sites.records import Head, decode_aliases
 
 MANY: Final = 200
 """More words than that are not looked for in a program's files: whoever may say one of them counts as if it did."""

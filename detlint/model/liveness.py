@@ -17,13 +17,13 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from detlint.facts.model import Ref, Span, options
 from detlint.ir.code import Function
 from detlint.model.callees import is_hook
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
 from detlint.model.refers import ANY, Refers, refers
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Ref, Span, options
 
 
 class Piece(NamedTuple):

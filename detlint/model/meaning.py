@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from detlint.facts.model import Const, Instance, Items, Param, Ref, Result, Value, options
-from detlint.facts.scope import BUILTINS, join
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Const, Instance, Items, Param, Ref, Result, Value, options
+from detlint.model.sites.scope import BUILTINS, join
 
 DEEPEST: Final = 24
 """So many names may stand for one another."""

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from detlint.db import Database
-from detlint.facts.model import Body, Class, Detail, Facts, Function, Parameter, Ref, Site, Step, decode_body
+from detlint.model.sites.records import Body, Class, Detail, Facts, Function, Parameter, Ref, Site, Step, decode_body
 
 STATIC: Final = Ref("builtins.staticmethod")
 

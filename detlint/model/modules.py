@@ -11,15 +11,15 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Final
 
-from detlint.facts.model import ANY, Facts, Head
-from detlint.facts.reading.values import STDLIB
 from detlint.folders import INIT, is_folder, packages_around
 from detlint.ir.code import Code
+from detlint.ir.cpp_text import is_cpp
 from detlint.ir.launch_texts import is_settings
-from detlint.model.scripts import is_packaged
+from detlint.model.launches.scripts import is_packaged
+from detlint.model.sites.reading.values import STDLIB
+from detlint.model.sites.records import ANY, Facts, Head
 from detlint.model.surroundings import Surroundings
 from detlint.notebook import SUFFIX, is_notebook
-from detlint.sources.cpp_text import is_cpp
 from detlint.status import NOTHING, Status, status_of
 
 FRAMEWORKS: Final = frozenset({"torch", "numpy", "mindspore", "tensorflow"})

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from detlint.facts.model import PARSES
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function, Span
 from detlint.ir.places import Place
 from detlint.ir.records import GENERATOR
+from detlint.model.sites.records import PARSES
 
 _PARSER: Final = "argparse.ArgumentParser"
 _GROUPS: Final = frozenset({"add_argument_group", "add_mutually_exclusive_group"})

@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
-from detlint.facts.model import (
+from detlint.ir.words import words_in
+from detlint.model.sites.records import (
     Body,
     Branch,
     Each,
@@ -31,8 +32,7 @@ from detlint.facts.model import (
     Value,
     decode_body,
 )
-from detlint.facts.model import Mapping as Dictionary
-from detlint.ir.words import words_in
+from detlint.model.sites.records import Mapping as Dictionary
 
 Outline = dict[str, list[Any]]
 """What a file defines under each name of its top level, without positions."""

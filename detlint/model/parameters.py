@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from detlint.facts.model import GETATTR, IMPORT_MODULE, Function, Value, options, plain
 from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.ir.code import Function as Body
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import GETATTR, IMPORT_MODULE, Function, Value, options, plain
 
 COMPARES: Final = "compares"
 """An `if` asks which text it is."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from detlint.facts.model import Site, plain
 from detlint.ir import ops as op
 from detlint.ir.places import Place, named
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Site, plain
 
 if TYPE_CHECKING:
     from detlint.model.uses import Use

@@ -13,13 +13,13 @@ from typing import Final
 
 from detlint import marks
 from detlint.db import Memo
-from detlint.facts.model import Member, Ref, Result, Value
 from detlint.folders import INIT, packages_around
 from detlint.marks import Noted
 from detlint.model.index import Index
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.sinks import Sinks
+from detlint.model.sites.records import Member, Ref, Result, Value
 from detlint.notebook import is_notebook
 
 MANY: Final = 200

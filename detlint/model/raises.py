@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
-from detlint.facts.model import Function, Member, Parameter, Ref, Result, Site, Value
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Function, Member, Parameter, Ref, Result, Site, Value
 
 BOUND: Final = (Ref("builtins.classmethod"), Ref("builtins.staticmethod"))
 MAKERS: Final = ("__new__", "__init_subclass__", "__class_getitem__")

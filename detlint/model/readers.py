@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.uses import Op
 from detlint.ir.words import words_in
 from detlint.ir.writes import Writes
 from detlint.model.module import Module
+from detlint.model.sites.records import Ref
 from detlint.model.uses import Users
 from detlint.notebook import is_notebook
 
@@ -75,7 +75,7 @@ class Readers:
                 return True
         return inside and self._is_read_farther_away(module, own, name, counts)
 
-    def is_read_by_kin(self, module: Module, owner: str, name: str) -> bool:
+    def is_read_by_family(self, module: Module, owner: str, name: str) -> bool:
         """Whether another class may read an attribute of its own objects that a class sets: one that derives from it, or that it
         derives from; so where these can't all be found. Whoever has one of its objects isn't asked.
 

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
-from detlint.facts.model import Ref
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Code, Function
 from detlint.ir.places import Place
 from detlint.ir.words import words_in
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
+from detlint.model.sites.records import Ref
 
 _EVALUATE: Final = frozenset({"compile", "eval", "exec"})
 READERS: Final = (

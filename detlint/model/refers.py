@@ -10,11 +10,11 @@ from typing import Final
 
 import msgspec
 
-from detlint.facts.model import Ref, options
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Ref, options
 from detlint.model.unused import reads_any_name
 
 ANY: Final = ""

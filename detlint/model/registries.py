@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
-from detlint.facts.model import Const, Function, Instance, Member, Param, Ref, Result, Site, Value, options
 from detlint.model.arguments import owner_of
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Const, Function, Instance, Member, Param, Ref, Result, Site, Value, options
 
 DEEPEST: Final = 4
 """How many calls a definition is followed through until it is kept."""

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Final
 
 from detlint.catalog import Catalog
 from detlint.db import Database
-from detlint.facts.model import (
+from detlint.model.exports import GETTER, lazy
+from detlint.model.files import Files
+from detlint.model.inheritance import Inheritance
+from detlint.model.kinds import Kinds
+from detlint.model.module import Module
+from detlint.model.modules import Modules
+from detlint.model.results import Results
+from detlint.model.sites.records import (
     ANY,
     SUPER,
     UNKNOWN_RECEIVER,
@@ -33,19 +40,12 @@ from detlint.facts.model import (
     Result,
     Value,
 )
-from detlint.facts.scope import MISSING, Missing, chosen, is_collection, join, over
-from detlint.model.exports import GETTER, lazy
-from detlint.model.files import Files
-from detlint.model.inheritance import Inheritance
-from detlint.model.kinds import Kinds
-from detlint.model.module import Module
-from detlint.model.modules import Modules
-from detlint.model.results import Results
+from detlint.model.sites.scope import MISSING, Missing, chosen, is_collection, join, over
 from detlint.model.stars import Stars
 from detlint.model.types import Types
 
 if TYPE_CHECKING:
-    from detlint.model.loaded import Loaded
+    from detlint.model.launches.loaded import Loaded
 
 DEEPEST: Final = 24
 """One lookup may lead so often to the next."""

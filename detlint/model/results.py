@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from detlint.facts.model import (
+from detlint.model.arguments import owner_of
+from detlint.model.sites.records import (
     GETATTR,
     LOOKED_UP,
     PUT_TOGETHER,
@@ -23,8 +24,7 @@ from detlint.facts.model import (
     Value,
     options,
 )
-from detlint.facts.scope import MOST_DEFINITIONS, join
-from detlint.model.arguments import owner_of
+from detlint.model.sites.scope import MOST_DEFINITIONS, join
 
 if TYPE_CHECKING:
     from detlint.model.module import Module

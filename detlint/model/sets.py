@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from detlint.facts.model import OPERATED, Const, Either, Instance, Items, Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model import elements
 from detlint.model.elements import LISTS_OF_TEXTS, Elements, element, items, joined, of_tuple
+from detlint.model.sites.records import OPERATED, Const, Either, Instance, Items, Member, Ref, Result, Value
 
 SET: Final = "builtins.set"
 SETS: Final[dict[Elements, Instance]] = {

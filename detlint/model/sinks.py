@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from detlint.facts.reading.values import KEEPS_NUMBERS
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.places import Place
@@ -22,6 +21,7 @@ from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
 from detlint.model.places import call_at
 from detlint.model.resolve import Resolver
+from detlint.model.sites.reading.values import KEEPS_NUMBERS
 from detlint.model.trials import SHAPES
 from detlint.model.unused import Role, Unused, Worth, acts, reads_any_name
 
@@ -155,9 +155,9 @@ class Sinks:
         """Whether what a call chooses is only shown to people."""
         return self._ask("shown", module, index, self._is_only_shown, False)
 
-    def is_idle(self, module: Module, index: int) -> bool:
+    def is_unused_at_top(self, module: Module, index: int) -> bool:
         """Whether the top level does nothing with the object, or the data set, that a call makes, or no more than to show it."""
-        return self._ask("idle", module, index, self._is_idle, False)
+        return self._ask("unused-at-top", module, index, self._is_unused_at_top, False)
 
     def lent(self, module: Module, index: int) -> frozenset[int] | None:
         """The places at which a function only gives back the data set that a call makes, as one of several: -1 where not as one of
@@ -356,7 +356,7 @@ class Sinks:
         applies = self._resolver.kinds.layer(meaning.kind(function, given.callee)) is not None
         return "passes" if self._looks_at(last) or applies else ""
 
-    def _is_idle(self, function: Function, at: int, meaning: Meaning) -> bool:
+    def _is_unused_at_top(self, function: Function, at: int, meaning: Meaning) -> bool:
         if function.number > 0:
             return False
         if function.called(at) in self._catalog.used_later:

@@ -10,10 +10,10 @@ from typing import Final
 
 import msgspec
 
-from detlint.facts.model import Const, Each, Either, Items, Mapping, Param, Value
-from detlint.facts.scope import over
 from detlint.ir import ops as op
 from detlint.ir.code import Binding, Function
+from detlint.model.sites.records import Const, Each, Either, Items, Mapping, Param, Value
+from detlint.model.sites.scope import over
 
 ASKS: Final = frozenset({"copy", "get", "items", "keys", "values"})
 """Methods of tables that leave them as they are."""

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.facts.model import Member, Ref, Result, Value
 from detlint.ir import ops as op
 from detlint.ir.code import Call, Function
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
+from detlint.model.sites.records import Member, Ref, Result, Value
 
 ONLY_DIFFERENTIATES: Final = "only-differentiates"
 """What the catalog says of calls that give gradients, and keep none."""

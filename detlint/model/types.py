@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from detlint.catalog import Framework
-from detlint.facts.model import (
+from detlint.model.arguments import CallArgument, returned
+from detlint.model.sites.records import (
     OPERATED,
     SCALED,
     Const,
@@ -21,7 +22,6 @@ from detlint.facts.model import (
     Result,
     Value,
 )
-from detlint.model.arguments import CallArgument, returned
 
 if TYPE_CHECKING:
     from detlint.model.resolve import Resolver

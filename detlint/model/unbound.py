@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from detlint.facts.scope import BUILTINS
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
+from detlint.model.sites.scope import BUILTINS
 
 _BY_NAME: Final = frozenset({"__builtins__", "__dict__", "builtins", "exec", "execfile", "globals", "locals"})
 """What may bind names that aren't written out."""

@@ -8,7 +8,15 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from detlint.facts.model import (
+from detlint.model.attributes import Writers
+from detlint.model.dynamic import Dynamic
+from detlint.model.index import Index
+from detlint.model.meaning import Meanings
+from detlint.model.module import Module
+from detlint.model.projects import MANY, Projects
+from detlint.model.resolve import Resolver
+from detlint.model.sinks import Sinks
+from detlint.model.sites.records import (
     Either,
     Facts,
     Items,
@@ -22,14 +30,6 @@ from detlint.facts.model import (
     decode_body,
     options,
 )
-from detlint.model.attributes import Writers
-from detlint.model.dynamic import Dynamic
-from detlint.model.index import Index
-from detlint.model.meaning import Meanings
-from detlint.model.module import Module
-from detlint.model.projects import MANY, Projects
-from detlint.model.resolve import Resolver
-from detlint.model.sinks import Sinks
 
 CALLED: Final = frozenset({"call", "partial", "config"})
 

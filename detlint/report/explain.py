@@ -12,13 +12,13 @@ import click
 from detlint.catalog import Entry
 from detlint.checks.seeds import written
 from detlint.effects.trace import Call, Event
-from detlint.facts.model import Site, plain
 from detlint.inspect import Inspection, NotThere, Traced
 from detlint.model.followed import not_followed, not_referred
 from detlint.model.liveness import Piece, Program, live, way_to
 from detlint.model.module import Module
+from detlint.model.runs.reach import Place
+from detlint.model.sites.records import Site, plain
 from detlint.notebook import lines_of
-from detlint.program.reach import Place
 from detlint.report.place import at, at_line, line_in, shown
 from detlint.report.text import COLOURS
 from detlint.report.why import Verdict, Verdicts

@@ -13,10 +13,10 @@ from typing import Final
 
 from detlint.checks.seeds import written
 from detlint.effects.trace import Call
-from detlint.facts.model import plain
 from detlint.inspect import Inspection, NotThere, Traced
-from detlint.program.entry import entry_points
-from detlint.program.reach import Place
+from detlint.model.runs.entry import entry_points
+from detlint.model.runs.reach import Place
+from detlint.model.sites.records import plain
 from detlint.report.deeds import deeds
 from detlint.report.place import at_line, at_name, shown
 from detlint.visible import visible

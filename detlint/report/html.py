@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from detlint import __version__
 from detlint.checks.finding import ANOTHER_RUN, ORDER, Finding
-from detlint.facts.model import Span
-from detlint.facts.store import with_deep_stack
 from detlint.inspect import Traced, followed
+from detlint.model.sites.records import Span
+from detlint.model.sites.store import with_deep_stack
 from detlint.report import changes, rules
 from detlint.report.document import markdown
 from detlint.report.excerpt import cut, diff, source

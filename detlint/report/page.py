@@ -11,10 +11,10 @@ from typing import Final
 
 from detlint.checks.finding import Finding
 from detlint.effects.trace import Call, Event
-from detlint.facts.model import Span, plain
 from detlint.inspect import Inspection, Traced
 from detlint.model.module import Module
-from detlint.program.reach import Place
+from detlint.model.runs.reach import Place
+from detlint.model.sites.records import Span, plain
 from detlint.report import shell
 from detlint.report.deeds import Deed, deeds
 from detlint.report.markup import escaped as escape

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from detlint.checks.finding import Report
-from detlint.facts.model import Span
+from detlint.model.sites.records import Span
 from detlint.notebook import cell_of
 from detlint.source import Source
 from detlint.sources.parse import Cell
@@ -16,7 +16,7 @@ from detlint.visible import visible
 
 if TYPE_CHECKING:  # a run of which all is known needs none of the program
     from detlint.model.module import Module
-    from detlint.program.reach import Place
+    from detlint.model.runs.reach import Place
 
 
 class Position(NamedTuple):

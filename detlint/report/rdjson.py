@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from detlint.checks.finding import Finding, Step
-from detlint.facts.model import Span
+from detlint.model.sites.records import Span
 from detlint.report.place import Position
 from detlint.report.view import View
 from detlint.visible import encoded

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from detlint.catalog import Catalog, Entry, Rule
 from detlint.checks.keys import CODE as KEYS
-from detlint.report.apis import condition_text, fix_text, tables
+from detlint.fixes.wording import fix_text
+from detlint.report.apis import condition_text, tables
 from detlint.report.document import Block, escaped, markdown
 
 FAMILIES: Final = ("housekeeping", "seeds", "layers", "data", "operators", "devices", "switches")

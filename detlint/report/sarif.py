@@ -13,8 +13,8 @@ from typing import Any, Final
 from detlint import __version__
 from detlint.catalog import Rule
 from detlint.checks.finding import ANOTHER_RUN, Finding, Step
-from detlint.facts.model import Span
 from detlint.fixes.plan import Fix
+from detlint.model.sites.records import Span
 from detlint.report.document import INLINE, markdown, text
 from detlint.report.place import Position
 from detlint.report.rules import family, guidance

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from detlint.checks.finding import ORDER, Finding, Report
-from detlint.facts.model import Span
+from detlint.model.sites.records import Span
 from detlint.report.place import Sources, line_in, shown
 from detlint.report.view import View
 from detlint.source import Source

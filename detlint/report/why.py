@@ -9,14 +9,14 @@ from typing import Final
 from detlint.catalog import Entry
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import as_note
-from detlint.checks.match import Match
 from detlint.checks.seeds import written
 from detlint.checks.suppress import suppress
 from detlint.config import severity_of
-from detlint.facts.model import Const, Expression, Param, Ref, Value
+from detlint.domains.matching.match import Match
 from detlint.inspect import Inspection, Traced, runs_of
 from detlint.model.arguments import Argument
-from detlint.program.reach import Place, Reach
+from detlint.model.runs.reach import Place, Reach
+from detlint.model.sites.records import Const, Expression, Param, Ref, Value
 from detlint.report.apis import condition_text
 from detlint.report.place import at, shown
 

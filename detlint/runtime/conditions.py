@@ -1,4 +1,4 @@
-"""Whether a call fulfils an entry's conditions: the same as `detlint.checks.conditions`, on the values themselves."""
+"""Whether a call fulfils an entry's conditions: the same as `detlint.domains.matching.conditions`, on the values themselves."""
 
 from __future__ import annotations
 
