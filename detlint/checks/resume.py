@@ -191,9 +191,9 @@ class ResumeRules:
     # -- checkpoints by hand ----------------------------------------------------------------------------------------
 
     def _by_hand(self, slices: Slices) -> tuple[Point, bool] | None:
-        """Where a checkpoint is read to go on with an optimizer, or, if none is, written with one; and whether anything writes it.
+        """Where a checkpoint is read to go on with an optimizer, or, if none is, written with one; and whether the run does both.
 
-        What nothing writes may come from elsewhere. What is read together with it then waits for it, too; and what is written beside is
+        What nothing writes may come from elsewhere, and what nothing reads may be for nobody. What is read together with it then waits for it, too; and what is written beside is
         for going on if it is more than one state.
         """
         reads = [(read, self._is_written(read)) for read in self._reads_for_optimizers(slices)]
@@ -204,7 +204,7 @@ class ResumeRules:
         fewest = 2 if lost else 1
         writes = (point for point, name in slices.calls() if self._catalog.canonical(name) in self._writes)
         write = next((point for point in writes if self._has_optimizer(slices, point, fewest)), None)
-        return (write, True) if write is not None else (lost[0], False) if lost else None
+        return (write, bool(reads)) if write is not None else (lost[0], False) if lost else None
 
     def _reads_for_optimizers(self, slices: Slices) -> Iterator[Point]:
         """The calls that read the states which optimizers are given."""
