@@ -348,6 +348,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Functions and methods that give a tensor of the same numbers in the type that they are told, or that their name says."""
     compares: tuple[str, ...] = ()
     """Functions that give tensors of booleans, and classes whose objects do when they are called."""
+    scalars: tuple[str, ...] = ()
+    """Losses that give one number, unless their `reduction` is "none"."""
     wraps: tuple[str, ...] = ()
     """Functions that make a tensor of the numbers that they get, of the same type unless they are told another one."""
     reshapes: tuple[str, ...] = ()

@@ -567,6 +567,11 @@ class Catalog:
         return frozenset(name for framework in self.frameworks for name in framework.compares)
 
     @cached_property
+    def scalars(self) -> frozenset[str]:
+        """Losses that give one number, unless their `reduction` is "none"."""
+        return frozenset(name for framework in self.frameworks for name in framework.scalars)
+
+    @cached_property
     def wraps(self) -> frozenset[str]:
         """Functions that make a tensor of the numbers that they get."""
         return frozenset(name for framework in self.frameworks for name in framework.wraps)

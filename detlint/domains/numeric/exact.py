@@ -1,5 +1,5 @@
 """What comes out the same in any order since only whole numbers are added up: shapes and lengths, counters, masks, ones; or
-since no more than two numbers are, or all but one of them are zeros; or since each comes to a place of its own.
+since no more than two numbers are, or one alone, or all but one of them are zeros; or since each comes to a place of its own.
 
 Means of whole numbers are none of these: where they are told, each number is divided before they are added up.
 """
@@ -69,7 +69,7 @@ class Exact:
         callee = function.ops[function.ops[call][1]]
         of_tensor = isinstance(site.target, Member) and callee[0] == op.ATTR
         added = callee[1] if of_tensor else first(function, call)
-        if along and numbers.are_two(call, added, 0 if of_tensor else 1):
+        if along and (numbers.is_scalar(added) or numbers.are_two(call, added, 0 if of_tensor else 1)):
             return True
         if any(numbers.is_whole(given) for given in self._put_in(match, function, call)):
             return True

@@ -32,6 +32,8 @@ _AGAIN: Final = frozenset({op.FOR, op.WHILE, op.COMPREHEND})
 """What may come to something in it again and again, inside of a function."""
 _ONE_HOT: Final = ("indices", "depth", "on_value", "off_value", "axis")
 """What frameworks call the parameters of what makes one-hot masks, in their order."""
+_TO_ONE: Final = ("mean", "sum")
+"""Reductions of losses that give one number."""
 _NEW_AXIS: Final = frozenset({"expand_dims", "unsqueeze"})
 """What puts an axis of one before the others, if told 0."""
 
@@ -107,6 +109,27 @@ class Numbers(Objects):
         if parameter < 0 or not of_module or function.header.parameters[parameter].kind > EITHER:
             return False
         return self._exact.is_given(self._module, function.name, function.text(parameter), floats)
+
+    def is_scalar(self, at: int) -> bool:
+        """Whether an expression surely is one number: a loss, or what is made of such alone."""
+        if at < 0:
+            return False
+        code, *operands = self.function.ops[at]
+        if code == op.LOAD:
+            return not self._is_changed(at) and self._each("scalar", at, self.is_scalar)
+        if code in (op.BINARY, op.AUGMENT):
+            return all(map(self.is_scalar, operands[1:]))
+        if code == op.ATTR:
+            kept = self._kept(at)
+            return kept is not None and kept[0].is_scalar(kept[1])
+        if code != op.CALL:
+            return isinstance(self.function.constant(at), int | float)
+        if self._called(operands[0]) not in self._matcher.catalog.scalars:
+            return False
+        numbers, made = self._maker(operands[0]) or (self, at)
+        call = numbers.function.call(made)
+        told = call.named.get("reduction")
+        return not call.unpacked and (told is None or numbers.function.constant(told) in _TO_ONE)
 
     def are_two(self, call: int, added: int, position: int) -> bool:
         """Whether a call adds up no more than two numbers at a time, along an axis that it is told at some position."""
