@@ -38,8 +38,9 @@ from detlint.model.drawn import drawn_in
 from detlint.model.index import Index
 from detlint.model.launches.documents import Documents
 from detlint.model.launches.scripts import is_packaged, scripts
-from detlint.model.links import Links, hiding, properties, registered
+from detlint.model.links import Linked, Links, hiding, properties, registered
 from detlint.model.modules import ModuleNames, Modules
+from detlint.model.project import Project
 from detlint.model.runs.outcome import Outcome, Runs
 from detlint.model.sites.gate import yaml_gate_of
 from detlint.model.sites.records import Facts, Head, Span
@@ -684,19 +685,9 @@ class Run:
         heads = {path: file.head for path, file in self.store.files.items() if file.head is not None}
         resolver = Resolver(self.modules, catalog, self.index.has_name, self.known)
         users = Users(resolver, self.index)
-        engine = Engine(
-            resolver,
-            self.config.settings,
-            self.modules.root,
-            hiding(heads.values(), self.known.state.hidden),
-            properties(heads),
-            registered(heads.items()),
-            users,
-            self.packaged,
-            self.declared,
-            self.documents,
-            self.versions,
-        )
+        linked = Linked(hiding(heads.values(), self.known.state.hidden), properties(heads), registered(heads.items()))
+        project = Project(self.modules.root, self.packaged, self.declared, self.documents, self.versions)
+        engine = Engine(users, self.config.settings, linked, project)
         engine.flow.top = partial(imported, self.known)
         if self.recorder is not None:
             engine.flow.recorder = self.recorder

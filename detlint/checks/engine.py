@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
@@ -24,34 +24,23 @@ from detlint.checks.steady import Steady
 from detlint.checks.switched_again import switched_again
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
-from detlint.domains.constant.configuration import ByConfiguration
-from detlint.domains.device.alone import Alone
 from detlint.domains.device.chosen import OnCpu
-from detlint.domains.device.documented import Documented
-from detlint.domains.device.hardware_tests import DeviceTests
-from detlint.domains.gradient.backward import Backward
-from detlint.domains.gradient.gradients import Gradients
-from detlint.domains.gradient.untrained import Untrained
-from detlint.domains.matching.match import OPERATORS, Hiding, Matcher
+from detlint.domains.known import Domains, Followed
+from detlint.domains.matching.match import OPERATORS, Matcher
 from detlint.domains.pipelines import Pipelines
-from detlint.domains.reached.raising import Raising
-from detlint.domains.reached.unnamed import Unnamed
+from detlint.effects.flow import Flow
 from detlint.effects.sums import Sums
 from detlint.effects.words import Words
-from detlint.model.launches.documents import Documents
 from detlint.model.launches.launched import declared_in, ways
 from detlint.model.launches.loaded import Loaded
-from detlint.model.links import Registered
+from detlint.model.links import Linked
 from detlint.model.liveness import Program
 from detlint.model.module import Module
-from detlint.model.patched import Patched
-from detlint.model.readers import Readers
-from detlint.model.resolve import Resolver
+from detlint.model.project import Project
 from detlint.model.runs.calls import DESCRIBES
 from detlint.model.runs.entry import EntryPoint, entry_points, script
 from detlint.model.runs.outcome import Runs
 from detlint.model.runs.reach import Place, Reach, flows
-from detlint.model.training import Training
 from detlint.model.uses import Users
 
 
@@ -59,108 +48,57 @@ class Engine:
     """Checks modules of one program.
 
     Args:
-        resolver: the linked program.
+        users: finds who uses a definition of the linked program.
         settings: what is asked for.
-        root: the project's root.
-        hiding: of the last components of some names, those that may stand for them, program-wide.
-        properties: as `links.properties` tells them.
-        registered: what the program registers under names that the catalog knows.
-        users: finds who uses a definition.
-        packaged: whether the project is made to be installed.
-        declared: the entry points that its metadata and its configuration name.
-        documents: what the project's documents say.
-        versions: those of libraries that hold in some folders, instead of those in the settings.
+        linked: what the program's files say together of names.
+        project: what the project says of itself.
     """
 
-    def __init__(
-        self,
-        resolver: Resolver,
-        settings: Settings,
-        root: str,
-        hiding: Hiding,
-        properties: Mapping[str, Sequence[str]],
-        registered: Registered,
-        users: Users,
-        packaged: bool,
-        declared: Collection[str],
-        documents: Documents,
-        versions: Mapping[str, dict[str, str]],
-    ) -> None:
-        self.resolver = resolver
-        self.catalog: Catalog = resolver.catalog
-        self.settings = settings
-        self.matcher = Matcher(resolver, settings, hiding, registered, versions, users)
-        self.matcher.experiments.documents = documents
-        resolver.loaded = Loaded(resolver, users.index, users.meanings, root)
-        self.users = users
-        training = Training(resolver, users.meanings)
-        self._documents = documents
-        self.backward = Backward(settings, self.matcher, Gradients(self.matcher, users, training, root))
-        attributes = Readers(users)
-        # `raising` is asked later: it is made of the flow, whose words are asked of what this knows.
-        self.unnamed = Unnamed(
-            resolver, users, attributes, root, packaged, declared, self._may_train,
-            lambda *of: raising.makes_none(*of), documents, lambda module: self.flow.registries.kept_by(module),
-        )  # fmt: skip
-        self.untrained: Untrained = Untrained(self.catalog, users, self.unnamed, training)
-        sums = Sums(users, self.untrained.may_train_in)
-        patched = Patched(users)
-        words = Words(
-            self.untrained.may_train,
-            self.untrained.updates,
-            self.untrained.weighs,
-            self.untrained.orders,
-            self.untrained.hands,
-            sums.may,
-            patched.may,
-            lambda *at: self.verdicts.leaves_out(*at),
-            self.unnamed.is_never_chosen,
-            lambda *at: self.verdicts.keeps_from(*at),
-            lambda *at: self.verdicts.brings_to(*at),
-            users.writers,
-        )
-        self.flow = seeds.flow(resolver, self.matcher, properties, words)
-        raising = Raising(self.matcher, users, self.flow.imports, patched, self.unnamed.is_in_library)
-        self.device_tests = DeviceTests(self.matcher, users)
-        self.documented = Documented(self.matcher, settings, documents, users)
-        self._alone = Alone(self.matcher, users, documents)
-        self.verdicts = Verdicts(
-            self.matcher,
-            settings,
-            users,
-            self.backward,
-            attributes,
-            self.unnamed,
-            self.untrained,
-            raising,
-            self.device_tests,
-            self.documented,
-            ByConfiguration(users, documents),
-            root,
-        )
+    def __init__(self, users: Users, settings: Settings, linked: Linked, project: Project) -> None:
+        self.resolver, self.users, self.settings = users.resolver, users, settings
+        self.catalog: Catalog = self.resolver.catalog
+        self._documents = project.documents
+        self.matcher = Matcher(users, settings, linked, project)
+        self.resolver.loaded = Loaded(self.resolver, users.index, users.meanings, project.root)
+        # Who follows runs asks the domains, and is asked by them, both later.
+        followed = Followed(lambda: self.flow.imports, lambda module: self.flow.registries.kept_by(module))
+        self.domains = domains = Domains(self.matcher, users, settings, project, followed)
+        self.flow: Flow = seeds.flow(self.resolver, self.matcher, linked.properties, self._words_of_files())
+        self.verdicts: Verdicts = Verdicts(domains)
         self._on_cpu = OnCpu(self.matcher, self.verdicts.rules_out)
         self._shared_steps = SharedSteps(self.matcher, users)
         self.sources = SourceRules(self.matcher, users)
         self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
         self.keys = keys.Keys(self.matcher)
-        pipelines = Pipelines(resolver, users.meanings, self.verdicts.silence.callers)
+        pipelines = Pipelines(self.resolver, users.meanings, domains.callers)
         self._own = OwnTransforms(self.matcher, pipelines, settings)
-        program = Program(resolver, users.meanings)
+        program = Program(self.resolver, users.meanings)
         self._live, self._steady = LiveDraws(self.matcher, program, self.may_train), Steady(self.matcher, program)
         self._evaluated = EvaluationRules(self.matcher, program, self._live.live)
-        self.seed_rules = seeds.SeedRules(
-            self.catalog,
-            settings,
-            self.matcher,
-            self.verdicts.is_harmless_generator,
-            self.unnamed.leaves_out,
-            self.may_train,
-            users,
-        )
+        self.seed_rules = seeds.SeedRules(domains, self.verdicts.is_harmless_generator, self.may_train)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))
         self._drawing = self.matcher.telling(self.catalog.drawing_words)
         self._seeded = self.matcher.telling(self.catalog.seeded_words)
+
+    def _words_of_files(self) -> Words:
+        """What may happen in a file, for those who follow runs."""
+        domains = self.domains
+        untrained = domains.untrained
+        return Words(
+            untrained.may_train,
+            untrained.updates,
+            untrained.weighs,
+            untrained.orders,
+            untrained.hands,
+            Sums(self.users, untrained.may_train_in).may,
+            domains.patched.may,
+            lambda *at: self.verdicts.leaves_out(*at),
+            domains.unnamed.is_never_chosen,
+            lambda *at: self.verdicts.keeps_from(*at),
+            lambda *at: self.verdicts.brings_to(*at),
+            self.users.writers,
+        )
 
     def follow(self, module: Module, declared: Sequence[str] = ()) -> list[Reach]:
         """What the runs do that start in a module.
@@ -184,7 +122,7 @@ class Engine:
 
     def complete(self, reach: Reach) -> None:
         """Add to a run what following it doesn't tell."""
-        self.documented.complete(reach)
+        self.domains.documented.complete(reach)
         if not (self.settings.targets or reach.held.get(HARDWARE)) and self._on_cpu.holds(reach):
             reach.held = {**reach.held, HARDWARE: "CPU"}
         reach.never_switched = self.verdicts.silence.keras_mode.never_tells(reach)
@@ -213,19 +151,10 @@ class Engine:
 
     def told(self, reach: Reach) -> list[Finding]:
         """The findings of one entry point: its streams and its switches."""
-        self._alone.complete(reach)
+        self.domains.alone.complete(reach)
         found = [*self.seed_rules.findings(reach, self._live.of(reach))]
-        found += switches.findings(
-            reach,
-            self.matcher,
-            self.backward,
-            self.catalog,
-            self._is_elsewhere,
-            self.verdicts.is_harmless,
-            self.documented,
-            self.verdicts.silence.placed.is_on_host,
-            self._steady.holds,
-        )
+        asked = switches.Asked(self.domains, self._is_elsewhere, self.verdicts.is_harmless, self._steady.holds)
+        found += switches.findings(reach, asked)
         found += self.ranks.findings(reach) if ranks.CODE in self.on else ()
         found += self.resume.findings(reach) if resume.CODE in self.on else ()
         found += self._evaluated.findings(reach) if evaluated.CODE in self.on else ()
@@ -237,8 +166,8 @@ class Engine:
 
     def _is_elsewhere(self, reach: Reach, place: Place) -> bool:
         """Whether a run comes to a place on other hardware than Ascend alone."""
-        by_test = self.device_tests.keeps_from(place.module, place.site, ("ascend",))
-        return by_test != "" or self.documented.keeps_from(reach, place)
+        by_test = self.domains.device_tests.keeps_from(place.module, place.site, ("ascend",))
+        return by_test != "" or self.domains.documented.keeps_from(reach, place)
 
     def may_train(self, reach: Reach) -> bool:
         """Whether a run trains, or starts in a file that speaks of it: what it calls may be out of sight."""
@@ -246,7 +175,7 @@ class Engine:
 
     def _may_train(self, path: str) -> bool:
         """Whether anything may train in a file, by its words."""
-        return self.untrained.may_train(path)
+        return self.domains.untrained.may_train(path)
 
     def judge(self, module: Module, runs: Runs) -> tuple[list[Finding], bool, bool]:
         """The findings at a module's sites, in no particular order.
@@ -266,10 +195,10 @@ class Engine:
         if shared_steps.CODE in self.on:
             found += self._shared_steps.findings(module)
         at_sites = [*self._sites(module, runs), *self._own.findings(module, runs)]
-        is_open = self.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
+        is_open = self.domains.unnamed.is_in_library(module) and any(f.code.startswith(OPERATORS) for f in at_sites)
         varies = bool(passages or found) or any(finding.code == HASHES for finding in at_sites)
         if keys.CODE in self.on:
-            behind = runs.stop and not passages and not self.unnamed.is_in_library(module)
+            behind = runs.stop and not passages and not self.domains.unnamed.is_in_library(module)
             keyed = self.keys.findings(module)
             found += map(as_note, keyed) if behind else keyed
         return self._selected([*at_sites, *found]), varies, is_open

@@ -8,17 +8,10 @@ from typing import Final
 
 from detlint.catalog import OPEN_SEED, SHUFFLED, Target
 from detlint.checks.silence import STREAMS, SWITCHED, Silence, only_trains
-from detlint.config import Settings
 from detlint.db import Memo
-from detlint.domains.constant.parameters import Constants
-from detlint.domains.gradient.origins import Origins
-from detlint.domains.gradient.untrained import Untrained
-from detlint.domains.matching.match import OPERATORS, Match, Matcher
-from detlint.domains.reached.raising import Raising
+from detlint.domains.known import Domains
+from detlint.domains.matching.match import OPERATORS, Match
 from detlint.domains.reached.unapplied import Unapplied
-from detlint.domains.reached.uncallable import Uncallable
-from detlint.domains.reached.uncalled import Uncalled
-from detlint.domains.reached.unnamed import Unnamed
 from detlint.domains.reached.unread import Ignored, Ignores
 from detlint.model.kept_in_files import SPLITS, is_kept
 from detlint.model.module import Module
@@ -28,7 +21,6 @@ from detlint.model.runs.outcome import Outcome, Runs
 from detlint.model.runs.reach import follows_mode
 from detlint.model.sites.records import Function
 from detlint.model.unimportable import Unimportable
-from detlint.model.uses import Users
 from detlint.notebook import is_notebook
 
 USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
@@ -39,55 +31,32 @@ class Milder:
     """Finds such reasons.
 
     Args:
+        domains: what is known of the program.
         silence: knows what no use is made of.
-        own_calls: judges by the calls of the program itself, whoever else may call.
-        calls_by_settings: does so with what all files of settings have.
-        literal_calls: does so by no more than what calls write out, or leave at its default.
-        is_set: whether anything but a class itself may set an attribute of its objects.
         is_unread: whether nothing reads what an operator gives, by what calls make nothing of.
-        root: the project's root.
     """
 
     def __init__(
-        self,
-        matcher: Matcher,
-        settings: Settings,
-        users: Users,
-        unnamed: Unnamed,
-        untrained: Untrained,
-        raising: Raising,
-        silence: Silence,
-        uncalled: Uncalled,
-        own_calls: Constants,
-        calls_by_settings: Constants,
-        literal_calls: Constants,
-        own_origins: Origins,
-        uncallable: Uncallable,
-        is_set: Callable[[Module, str, str], bool],
-        only_called: Callable[[Module, str], bool],
-        is_unread: Callable[[Module, int, Match, Ignores], bool],
-        root: str,
+        self, domains: Domains, silence: Silence, is_unread: Callable[[Module, int, Match, Ignores], bool]
     ) -> None:
-        self._settings = settings
-        self._resolver = matcher.resolver
-        self._users = users
-        self._unnamed = unnamed
-        self._unnamed_by_settings = unnamed.where(calls_by_settings.keep_from_there)
-        self._untrained = untrained
-        self._raising = raising
-        self._unused, self._silence = silence.unused, silence
-        self._uncalled = uncalled
-        self._own_calls = own_calls
-        self._calls_by_settings = calls_by_settings
-        self._literal_calls = literal_calls
-        self._own_origins = own_origins
-        self._uncallable = uncallable
-        self._ignored = Ignored(matcher.resolver, is_set, calls_by_settings.keep_from_there)
-        self._is_unread = is_unread
+        users = domains.users
+        self._settings, self._resolver, self._users = domains.settings, domains.resolver, users
+        self._silence, self._is_unread = silence, is_unread
+        self._unused, self._uncalled, self._unnamed = domains.unused, domains.uncalled, domains.unnamed
+        self._unnamed_by_settings = self._unnamed.where(domains.configured_constants.keep_from_there)
+        self._untrained, self._raising = domains.untrained, domains.raising
+        self._own_calls, self._own_origins = domains.own_constants, domains.own_origins
+        self._calls_by_settings, self._literal_calls = domains.configured_constants, domains.literal_constants
+        self._uncallable = domains.uncallable
+        self._ignored = Ignored(
+            self._resolver, domains.attributes.is_set_by_others, self._calls_by_settings.keep_from_there
+        )
         self._unimportable = Unimportable(users)
-        self._unapplied = Unapplied(users, unnamed, raising, only_called, self._is_for_nothing)
+        self._unapplied = Unapplied(
+            users, self._unnamed, self._raising, domains.families.is_only_said_to_call, self._is_for_nothing
+        )
         self._in_vain: Memo[bool] = Memo(users.db)
-        self._root = root
+        self._root = domains.project.root
 
     def reason(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Why what would be told of a site is only a note; "" where it is more.

@@ -193,8 +193,8 @@ class ResumeRules:
     def _by_hand(self, slices: Slices) -> tuple[Point, bool] | None:
         """Where a checkpoint is read to go on with an optimizer, or, if none is, written with one; and whether the run does both.
 
-        What nothing writes may come from elsewhere, and what nothing reads may be for nobody. What is read together with it then waits for it, too; and what is written beside is
-        for going on if it is more than one state.
+        What nothing writes may come from elsewhere, and what nothing reads may be for nobody. What is read together with it then
+        waits for it, too; and what is written beside is for going on if it is more than one state.
         """
         reads = [(read, self._is_written(read)) for read in self._reads_for_optimizers(slices)]
         lost = [read for read, written in reads if not written]

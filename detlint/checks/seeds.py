@@ -15,6 +15,7 @@ from detlint.checks.levels import as_note, case_of, level
 from detlint.checks.live_draws import LiveDraw
 from detlint.config import Settings
 from detlint.domains.constant.evaluator import COMPARISONS, value_of
+from detlint.domains.known import Domains
 from detlint.domains.matching.match import Match, Matcher, known_constant
 from detlint.effects.flow import Flow
 from detlint.effects.words import Words
@@ -49,7 +50,6 @@ from detlint.model.sites.records import (
 )
 from detlint.model.sites.records import Mapping as Table
 from detlint.model.tests import has_tests, stands_in_test
-from detlint.model.uses import Users
 
 OF: Final = {"torch": ("cuda", "npu", "mps", "xpu"), "mindspore": ("mindspore-dataset", "mindspore-generator")}
 """The streams that one call nearly always seeds along with another."""
@@ -190,30 +190,20 @@ class SeedRules:
     """Turns what entry points reach into findings, one for each entry point and cause.
 
     Args:
+        domains: what is known of the program.
         unused: whether nothing uses the generator that a site makes.
-        left_out: whether a file is one that nothing imports and in which no run starts.
         may_train: whether a run trains, or something may in the file that it starts in.
-        users: knows the texts of the files, and who imports them.
     """
 
     def __init__(
-        self,
-        catalog: Catalog,
-        settings: Settings,
-        matcher: Matcher,
-        unused: Callable[[Module, int], bool],
-        left_out: Callable[[Module], bool],
-        may_train: Callable[[Reach], bool],
-        users: Users,
+        self, domains: Domains, unused: Callable[[Module, int], bool], may_train: Callable[[Reach], bool]
     ) -> None:
-        self.catalog = catalog
-        self.may_train = may_train
-        self.users = users
-        self.settings = settings
-        self.matcher = matcher
+        self.catalog, self.settings, self.matcher = domains.catalog, domains.settings, domains.matcher
+        self.users = domains.users
+        self.left_out = domains.unnamed.leaves_out
         self.unused = unused
-        self.left_out = left_out
-        self.rule_of = {stream: rule for rule in catalog.rules.values() for stream in rule.streams}
+        self.may_train = may_train
+        self.rule_of = {stream: rule for rule in self.catalog.rules.values() for stream in rule.streams}
 
     def findings(self, reach: Reach, live: Mapping[str, LiveDraw]) -> Iterator[Finding]:
         """The findings of one entry point.

@@ -11,31 +11,21 @@ from detlint.catalog import HARDWARE, OPEN_SEED, TRANSFORM, UNORDERED, Entry
 from detlint.checks import seeds
 from detlint.checks.finding import Step
 from detlint.checks.keras_mode import KerasMode
-from detlint.config import Settings
 from detlint.db import Memo
-from detlint.domains.device.chosen import Hardware
-from detlint.domains.device.documented import Documented
 from detlint.domains.device.hardware import target_of
-from detlint.domains.device.placed import Placed
 from detlint.domains.draws import makes_generator
 from detlint.domains.entropy import Picked
-from detlint.domains.fixed_data import FixedData
-from detlint.domains.gradient.gradients import Gradients
-from detlint.domains.gradient.untrained import Untrained
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.known import Domains
+from detlint.domains.matching.match import Match
 from detlint.domains.matching.scope import implied_by_imports
 from detlint.domains.order import order, queues
 from detlint.domains.order.rows import ROWS, are_sorted
-from detlint.domains.reached.unnamed import Unnamed
-from detlint.domains.reached.unreferenced import Unused
 from detlint.effects.loaded import Loaded
 from detlint.model.module import Module
 from detlint.model.places import call_at
-from detlint.model.readers import Readers
 from detlint.model.runs.outcome import Outcome, Passage, Runs
 from detlint.model.runs.reach import is_mode, is_object
 from detlint.model.sites.records import SHAPES, Ref, Site, Span, branches, sites
-from detlint.model.uses import Use, Users
 
 SWITCH: Final = "deterministic-algorithms"
 # Silent once the deterministic switch of their framework is on (DESIGN section 5, Rulings).
@@ -51,41 +41,26 @@ class Silence:
     """Says why a match with a rule is no finding, before its severity is asked for.
 
     Args:
-        attributes: knows what reads the attributes of objects.
-        documented: knows what documents say of the hardware.
+        domains: what is known of the program.
     """
 
-    def __init__(
-        self,
-        matcher: Matcher,
-        settings: Settings,
-        users: Users,
-        gradients: Gradients,
-        attributes: Readers,
-        unnamed: Unnamed,
-        untrained: Untrained,
-        documented: Documented,
-    ) -> None:
-        self._matcher = matcher
-        self._settings = settings
-        self._resolver, self._catalog = matcher.resolver, matcher.resolver.catalog
+    def __init__(self, domains: Domains) -> None:
+        matcher, users = domains.matcher, domains.users
+        self._matcher, self._settings = matcher, domains.settings
+        self._resolver, self._catalog = matcher.resolver, matcher.catalog
         self._users = users
-        self._gradients = gradients
-        self._unnamed = unnamed
-        self._untrained = untrained
-        self._documented = documented
-        self.placed = Placed(users)
-        self._fixed_data = FixedData(matcher, users)
+        self._gradients = domains.gradients
+        self._unnamed, self._untrained, self._unused = domains.unnamed, domains.untrained, domains.unused
+        self._documented, self._hardware, self._placed = domains.documented, domains.hardware, domains.placed
+        self._fixed_data = domains.fixed_data
         self.keras_mode = KerasMode(matcher, users)
         self._loaded = Loaded(matcher, users)
-        self.unused = Unused(matcher, users, attributes, unnamed.is_in_library)
-        self._hardware = Hardware(matcher.resolver, users, untrained)
         self._reseeding = self._catalog.words_with("reseeds")
         self._by_imports: Memo[frozenset[str]] = Memo(users.db)
         """By script."""
-        self._picked = Picked(self._resolver, users.meanings, self.callers, self._entries)
+        self._picked = Picked(self._resolver, users.meanings, domains.callers, self._entries)
         self._asked = order.Asked(
-            self._resolver, users.meanings, self.callers, self.unused.is_unsaid, self._perhaps, self._draws_in_turn
+            self._resolver, users.meanings, domains.callers, self._unused.is_unsaid, self._perhaps, self._draws_in_turn
         )
 
     def why(self, module: Module, index: int, match: Match, runs: Runs) -> str:
@@ -116,7 +91,7 @@ class Silence:
     def _on_host(self, module: Module, index: int, match: Match) -> str:
         """Asked last: it may lead through the whole program."""
         elsewhere = match.entry.targets and "cpu" not in match.entry.targets
-        return "it is handed tensors on the CPU" if elsewhere and self.placed.is_on_host(module, index) else ""
+        return "it is handed tensors on the CPU" if elsewhere and self._placed.is_on_host(module, index) else ""
 
     def _by_itself(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding, by where it stands, what becomes of it, and what the runs that pass it have done."""
@@ -188,7 +163,7 @@ class Silence:
         if "between-devices" in match.entry.contexts and through and not any(r.communicates for r in through):
             return "no run that passes here starts to communicate with other devices"
         layer = match.name if any(run.trains for run in through) else ""
-        if match.builds and self.unused.is_made_for_nothing(module, index, layer, generator=code == "DET103"):
+        if match.builds and self._unused.is_made_for_nothing(module, index, layer, generator=code == "DET103"):
             return "nothing uses what it makes"
         return ""
 
@@ -335,10 +310,6 @@ class Silence:
         meaning, (function, at) = found
         owner = function.called_on(at)
         return owner >= 0 and makes_generator(meaning.value(function, owner), self._catalog)
-
-    def callers(self, module: Module, name: str) -> list[Use] | None:
-        """The uses of a function, outside of tests; None where there may be more: in what is installed, or by names put together."""
-        return None if self._unnamed.is_in_library(module) else self._gradients.uses(module, name)
 
     def _restarts(self, module: Module) -> bool:
         """Whether a file runs the interpreter anew, so that the environment that it writes is read after all."""

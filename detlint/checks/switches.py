@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from detlint.catalog import HARDWARE, Applicability, Catalog, Recipe, Rule, Switch
 from detlint.checks.finding import LAUNCH, PROCESS, Finding, Severity, Step
@@ -13,6 +13,7 @@ from detlint.checks.seeds import way_of
 from detlint.domains.device.documented import Documented
 from detlint.domains.device.hardware import target_of, targets_of
 from detlint.domains.gradient.backward import Backward
+from detlint.domains.known import Domains
 from detlint.domains.matching.contexts import in_context
 from detlint.domains.matching.match import Match, Matcher
 from detlint.domains.matching.scope import fulfilled, implied, implied_alone
@@ -44,35 +45,31 @@ Harmless = Callable[[Module, int, Match], bool]
 """Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
 Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
-OnHost = Callable[[Module, int], bool]
-"""Whether a call computes on the CPU, as somebody has asked for."""
 Steady = Callable[[Reach], bool]
 """Whether all of a run surely computes the same again on a GPU, but for cuBLAS in several streams."""
 
 
-def findings(
-    reach: Reach,
-    matcher: Matcher,
-    backward: Backward,
-    catalog: Catalog,
-    elsewhere: Elsewhere,
-    harmless: Harmless,
-    launched: Documented,
-    on_host: OnHost,
-    steady: Steady,
-) -> Iterator[Finding]:
+class Asked(NamedTuple):
+    """What switches are judged by."""
+
+    domains: Domains
+    elsewhere: Elsewhere
+    harmless: Harmless
+    steady: Steady
+
+
+def findings(reach: Reach, asked: Asked) -> Iterator[Finding]:
     """What an entry point's way says of the switches."""
-    yield from _determinism_off(reach, matcher, backward, catalog, harmless, launched, on_host, steady)
-    yield from _workspace(reach, matcher, backward, catalog, launched)
-    yield from _twice(reach, matcher, backward, catalog)
-    yield from _communication(reach, matcher, backward, catalog, elsewhere, launched)
-    yield from _by_nccl(reach, matcher, backward, catalog, launched)
+    yield from _determinism_off(reach, asked)
+    yield from _workspace(reach, asked.domains)
+    yield from _twice(reach, asked.domains)
+    yield from _communication(reach, asked.domains, asked.elsewhere)
+    yield from _by_nccl(reach, asked.domains)
 
 
-def _workspace(
-    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Documented
-) -> Iterator[Finding]:
+def _workspace(reach: Reach, domains: Domains) -> Iterator[Finding]:
     """DET603: the torch releases that check the cuBLAS workspace under the deterministic switch want it set, in time."""
+    matcher, backward, catalog, launched = domains.matcher, domains.backward, domains.catalog, domains.documented
     versions = matcher.versions(reach.entry.module)
     version = versions.get("torch")
     optional = (True, reach.offered[TORCH]) if TORCH in reach.offered else (None, None)
@@ -126,17 +123,10 @@ def _workspace(
             return
 
 
-def _determinism_off(
-    reach: Reach,
-    matcher: Matcher,
-    backward: Backward,
-    catalog: Catalog,
-    harmless: Harmless,
-    launched: Documented,
-    on_host: OnHost,
-    steady: Steady,
-) -> Iterator[Finding]:
+def _determinism_off(reach: Reach, asked: Asked) -> Iterator[Finding]:
     """A run that trains on an accelerator and never switches its framework's determinism on: once, at its start."""
+    domains = asked.domains
+    matcher, backward, catalog, launched = domains.matcher, domains.backward, domains.catalog, domains.documented
     training = in_context("trains", reach, matcher) or in_context("readies", reach, matcher)
     if not training or not reach.trains:
         return
@@ -153,11 +143,11 @@ def _determinism_off(
         active = sorted(target for target in switch.targets if target in usual and _is_asked_for(target, backward))
     if not active or reach.switches.get(switch.name, (launched.switched(reach, switch.name), None))[0]:
         return
-    if by_finding and all(on_host(found.module, found.site) for found in finding):
+    if by_finding and all(domains.placed.is_on_host(found.module, found.site) for found in finding):
         return
     module = reach.entry.module
     partly = active == ["cuda"] and reach.switches.get(switch.partly, (False, None))[0]
-    answered = _answered(reach, matcher, backward, harmless, frozenset(active), training)
+    answered = _answered(reach, asked, frozenset(active), training)
     if open_ and switch.taken and not answered:
         return
     optional = reach.offered.get(switch.name)
@@ -167,7 +157,7 @@ def _determinism_off(
         return  # told of what starts it, and of this once that is repaired
     calls, begins, runs = reach.process or ((), None, "")
     who = f"the process that runs `{plain(runs)}`" if runs else "this run"
-    alike = active == ["cuda"] and switch.name == TORCH and not partly and steady(reach)
+    alike = active == ["cuda"] and switch.name == TORCH and not partly and asked.steady(reach)
     known = "; all that it computes there adds up in one order, unless cuBLAS works in several streams" if alike else ""
     message = f"{who} trains on {' and '.join(active)} and {switches}{answered}{known}"
     steps = [*way_of(reach, calls)]
@@ -222,14 +212,7 @@ def _switch(match: Effect, place: Place, catalog: Catalog) -> Switch:
     return next((catalog.switches[module] for module in found if module in catalog.switches), catalog.switches[USUAL])
 
 
-def _answered(
-    reach: Reach,
-    matcher: Matcher,
-    backward: Backward,
-    harmless: Harmless,
-    active: Set[str],
-    training: Sequence[tuple[Place, Effect]],
-) -> str:
+def _answered(reach: Reach, asked: Asked, active: Set[str], training: Sequence[tuple[Place, Effect]]) -> str:
     """The operators on the way of a run that the switch answers, and those that an environment variable answers; not those whose result
     is the same in any order.
 
@@ -237,6 +220,7 @@ def _answered(
         active: the hardware that it is on.
         training: where it trains.
     """
+    matcher, backward = asked.domains.matcher, asked.domains.backward
     found: dict[str, Counter[str]] = {"b": Counter(), "c": Counter()}
     automatic = in_context("automatic-mode", reach, matcher) and not in_context("other-mode", reach, matcher)
     for place in reach.places:
@@ -252,7 +236,7 @@ def _answered(
             and not reach.held.get(m.entry.unless_set)
             and _may_vary(place, m, reach, backward)
             and not (m.entry.pass_ == "backward" and _is_over(place, training))
-            and not harmless(place.module, place.site, m)
+            and not asked.harmless(place.module, place.site, m)
         }
         category = next((category for category in found if category in names), None)
         if category is not None:
@@ -302,10 +286,9 @@ def _most(found: Counter[str]) -> str:
     return ", ".join([*named, *([f"{others} more"] if others else [])])
 
 
-def _communication(
-    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, elsewhere: Elsewhere, launched: Documented
-) -> Iterator[Finding]:
+def _communication(reach: Reach, domains: Domains, elsewhere: Elsewhere) -> Iterator[Finding]:
     """DET605: devices that sum over HCCL in order of arrival."""
+    matcher, backward, catalog, launched = domains.matcher, domains.backward, domains.catalog, domains.documented
     started = in_context(STARTS_COMMUNICATION, reach, matcher)
     if (
         not started
@@ -346,10 +329,9 @@ def _communication(
     )
 
 
-def _by_nccl(
-    reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog, launched: Documented
-) -> Iterator[Finding]:
+def _by_nccl(reach: Reach, domains: Domains) -> Iterator[Finding]:
     """DET605 under align: GPUs that sum over NCCL, which takes its algorithm by the machine unless it is told."""
+    matcher, backward, catalog, launched = domains.matcher, domains.backward, domains.catalog, domains.documented
     started = in_context(BY_NCCL, reach, matcher)
     if backward.settings.profile != "align" or not started or not _may_be_on(reach, "cuda", backward):
         return
@@ -404,8 +386,9 @@ def _said_by(reach: Reach, matcher: Matcher) -> list[Brief]:
     return [*map(matcher.resolver.brief, sorted({*reach.through, reach.entry.module.path}))]
 
 
-def _twice(reach: Reach, matcher: Matcher, backward: Backward, catalog: Catalog) -> Iterator[Finding]:
+def _twice(reach: Reach, domains: Domains) -> Iterator[Finding]:
     """DET608: MindSpore's switch may be set once; the second call raises."""
+    matcher, backward, catalog = domains.matcher, domains.backward, domains.catalog
     for switch, place in reach.again:
         if switch == MINDSPORE:
             rule, site = catalog.rules["DET608"], place.module.sites[place.site]

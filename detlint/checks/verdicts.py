@@ -14,107 +14,44 @@ from detlint.checks.kernels import KernelRules
 from detlint.checks.levels import ALIGN, Case, Level, level
 from detlint.checks.milder import Milder
 from detlint.checks.silence import SWITCH, Silence
-from detlint.config import Settings
 from detlint.db import Memo
-from detlint.domains.constant.configuration import ByConfiguration
-from detlint.domains.constant.parameters import Constants
-from detlint.domains.device.documented import Documented
-from detlint.domains.device.hardware_tests import DeviceTests
 from detlint.domains.device.placed import asked
 from detlint.domains.device.where import ACCELERATOR, OPEN
-from detlint.domains.gradient.backward import Backward
-from detlint.domains.gradient.frozen import Frozen
-from detlint.domains.gradient.origins import Origins
-from detlint.domains.gradient.untrained import Untrained
-from detlint.domains.matching.match import OPERATORS, Match, Matcher, is_class
+from detlint.domains.known import Domains
+from detlint.domains.matching.match import OPERATORS, Match, is_class
 from detlint.domains.numeric.distinct import differ
-from detlint.domains.numeric.exact import Exact
 from detlint.domains.order import order, queues
-from detlint.domains.reached.raising import Raising
-from detlint.domains.reached.uncallable import Uncallable
-from detlint.domains.reached.uncalled import Uncalled
-from detlint.domains.reached.unnamed import Unnamed
 from detlint.domains.reached.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.ir.launch_texts import is_settings
-from detlint.model.families import Families
 from detlint.model.launches.launch_facts import OF_LAUNCHES
 from detlint.model.module import Module
-from detlint.model.others import Others
 from detlint.model.places import call_of
-from detlint.model.readers import Readers
 from detlint.model.runs.outcome import Outcome, Passage, Runs
 from detlint.model.runs.reach import follows_mode
 from detlint.model.sites.records import Either, Member
 from detlint.model.tests import is_test, stands_in_test
-from detlint.model.uses import Users
 
 
 class Verdicts:
     """Judges matches at the sites of modules.
 
     Args:
-        backward: knows what gradients leave of a match.
-        raising: finds what stands behind an error.
-        documented: knows what documents say of the hardware.
-        configured: knows what all files of settings have.
-        root: the project's root.
+        domains: what is known of the program.
     """
 
-    def __init__(
-        self,
-        matcher: Matcher,
-        settings: Settings,
-        users: Users,
-        backward: Backward,
-        attributes: Readers,
-        unnamed: Unnamed,
-        untrained: Untrained,
-        raising: Raising,
-        device_tests: DeviceTests,
-        documented: Documented,
-        configured: ByConfiguration,
-        root: str,
-    ) -> None:
-        self._matcher = matcher
-        self._settings = settings
-        self._resolver, self._catalog = matcher.resolver, matcher.resolver.catalog
-        self._users = users
-        self._backward = backward
-        gradients = backward.gradients
-        self.silence = Silence(matcher, settings, users, gradients, attributes, unnamed, untrained, documented)
-        families = Families(users, attributes)
-        constants = partial(
-            Constants, matcher, users, gradients, unnamed, Others(users), families, launched=configured.launched
-        )
-        self._constants = constants()
-        self._exact = Exact(matcher, attributes, self.silence.callers)
-        self._uncalled = Uncalled(matcher, attributes, self._constants.always)
-        self._frozen = Frozen(gradients, users, unnamed.is_in_library, unnamed.holds, untrained.may_train_in)
-        self._device_tests = device_tests
-        self.kernels = KernelRules(matcher, users)
-        self._never: Memo[bool] = Memo(users.db)
-        self._always: Memo[bool] = Memo(users.db)
-        self._steady: Memo[bool] = Memo(users.db)
-        self._unread = UnreadObjects(self._resolver, self.silence.callers, self._makes_object)
-        self._milder = Milder(
-            matcher,
-            settings,
-            users,
-            unnamed,
-            untrained,
-            raising,
-            self.silence,
-            self._uncalled,
-            constants(offered=False),
-            constants(offered=False, configured=configured),
-            constants(offered=False, literal=True),
-            Origins(matcher, gradients, any_input=True),
-            Uncallable(users, attributes, unnamed.is_in_library),
-            attributes.is_set_by_others,
-            families.is_only_said_to_call,
-            lambda *of: self._is_unread(*of),
-            root,
-        )
+    def __init__(self, domains: Domains) -> None:
+        self._matcher, self._settings = domains.matcher, domains.settings
+        self._resolver, self._catalog, self._users = domains.resolver, domains.catalog, domains.users
+        self._backward, self._constants, self._exact = domains.backward, domains.constants, domains.exact
+        self._uncalled, self._frozen, self._device_tests = domains.uncalled, domains.frozen, domains.device_tests
+        self._unused, self._placed = domains.unused, domains.placed
+        self.silence = Silence(domains)
+        self.kernels = KernelRules(self._matcher, self._users)
+        self._never: Memo[bool] = Memo(self._users.db)
+        self._always: Memo[bool] = Memo(self._users.db)
+        self._steady: Memo[bool] = Memo(self._users.db)
+        self._unread = UnreadObjects(self._resolver, domains.callers, self._makes_object)
+        self._milder = Milder(domains, self.silence, lambda *of: self._is_unread(*of))
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is, by itself and by what those who call the function around it hand to it."""
@@ -211,7 +148,7 @@ class Verdicts:
     def _lying(self, module: Module, index: int, match: Match, case: Case, runs: Runs) -> Case | None:
         """The case of what is about accelerators alone, by where it lies what the site makes; None where that is the CPU. What isn't known
         is the accelerator in a file that runs pass; elsewhere the caller decides, and it matters where back ends are compared."""
-        where = self.silence.placed.where(module, index, match) if asked(match.entry) else ACCELERATOR
+        where = self._placed.where(module, index, match) if asked(match.entry) else ACCELERATOR
         if where == ACCELERATOR:
             return case
         if where != OPEN:
@@ -237,7 +174,7 @@ class Verdicts:
             return self._steady.of(key, partial(self._is_steady, module, index, match), False)
         if self._is_frozen(module, index, match):
             return True
-        if self.silence.unused.is_made_for_nothing(module, index, match.name, generator=False):
+        if self._unused.is_made_for_nothing(module, index, match.name, generator=False):
             return True
         key = (module.path, index, match.name)
         return self._steady.of(key, partial(self._exact.holds, module, index, match), False)
@@ -248,7 +185,7 @@ class Verdicts:
 
     def is_harmless_generator(self, module: Module, index: int) -> bool:
         """Whether nothing uses the generator of random numbers that a site makes."""
-        return self.silence.unused.is_made_for_nothing(module, index, "", generator=True)
+        return self._unused.is_made_for_nothing(module, index, "", generator=True)
 
     def leaves_out(self, module: Module, index: int) -> bool:
         """Whether what a site makes is never used: the part of a layer that only methods use which nothing calls, or a transform

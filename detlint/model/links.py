@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import xxhash
@@ -168,3 +168,14 @@ def hiding(heads: Collection[Head], known: Hidden) -> Callable[[frozenset[str]],
         return frozenset(known[key])
 
     return hidden
+
+
+class Linked(NamedTuple):
+    """What a program's files say together of names."""
+
+    hiding: Callable[[frozenset[str]], frozenset[str]]
+    """Of the last components of some names, those that may stand for them, program-wide."""
+    properties: Mapping[str, Sequence[str]]
+    """As `properties` tells them."""
+    registered: Registered
+    """What the program registers under names that the catalog knows."""

@@ -16,7 +16,6 @@ from detlint.ir import ops as op
 from detlint.model.arguments import Argument, owner_of
 from detlint.model.launches.documents import Documents
 from detlint.model.module import Module
-from detlint.model.resolve import Resolver
 from detlint.model.sites.records import Const, Function, Mapping, Member, Ref, Result, Site, Value, is_made_by
 from detlint.model.uses import Users
 
@@ -30,11 +29,10 @@ _UNKNOWN: Final = Mapping((), (), open=True)
 class Experiments:
     """Finds them."""
 
-    def __init__(self, resolver: Resolver, users: Users) -> None:
-        self._resolver = resolver
+    def __init__(self, users: Users, documents: Documents) -> None:
+        self._resolver = users.resolver
         self._users = users
-        self.documents: Documents | None = None
-        """The files of settings, once they are known."""
+        self._documents = documents
 
     def config(self, module: Module, site: Site, entry: Entry) -> dict[str, Argument]:
         """The settings that an entry asks for, as arguments of the call; nothing for any other entry."""
@@ -48,8 +46,8 @@ class Experiments:
 
     def _may_be_said(self, module: Module, key: str) -> bool:
         """Whether a file of settings, or a launch, may give a key something."""
-        folder = settings_folder(self._users, self.documents, module) if self.documents is not None else ""
-        said = self.documents.chosen(folder, key, "") if self.documents is not None and folder else None
+        folder = settings_folder(self._users, self._documents, module)
+        said = self._documents.chosen(folder, key, "") if folder else None
         return said is None or not {*said.values} <= {Const(None)}
 
     def told(self, module: Module, site: Site) -> Mapping:

@@ -4,10 +4,10 @@ for it have one answer."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from itertools import takewhile
-from typing import Final, TypeGuard
+from typing import TYPE_CHECKING, Final, TypeGuard
 
 from detlint.catalog import OPEN_SEED, SHUFFLED
 from detlint.db import Memo
@@ -27,9 +27,8 @@ from detlint.domains.constant.factors import is_cancelled
 from detlint.domains.constant.lookups import respells, text_in
 from detlint.domains.constant.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
 from detlint.domains.constant.unpacked import Unpacked
-from detlint.domains.gradient.gradients import Gradients
-from detlint.domains.matching.match import OPERATORS, Match, Matcher, is_class
-from detlint.domains.reached.unnamed import HOOKS, Unnamed
+from detlint.domains.matching.match import OPERATORS, Match, is_class
+from detlint.domains.reached.unnamed import HOOKS
 from detlint.domains.reached.unreferenced import puts_names_together
 from detlint.ir import ops as op
 from detlint.ir.code import Code
@@ -39,11 +38,10 @@ from detlint.ir.records import KIND, LAMBDA
 from detlint.ir.tests import comparison
 from detlint.ir.written import written
 from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
-from detlint.model.families import Families
 from detlint.model.handing import Handing
 from detlint.model.kept import always_set_to, set_once
 from detlint.model.module import Module
-from detlint.model.others import Others, Unseen, may_pass
+from detlint.model.others import Unseen, may_pass
 from detlint.model.parts import calls_of_parts
 from detlint.model.places import LOCALS, call_of, point_of
 from detlint.model.references import is_spelled
@@ -69,7 +67,10 @@ from detlint.model.sites.records import (
     options,
     plain,
 )
-from detlint.model.uses import Use, Users
+from detlint.model.uses import Use
+
+if TYPE_CHECKING:
+    from detlint.domains.known import Domains
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
@@ -85,7 +86,7 @@ class Constants:
     """Finds what parameters always are, over all calls of the program.
 
     Args:
-        launched: what launches of a script give an option of its command line.
+        domains: what else is known of the program.
         offered: whether what a library gives to whoever uses it may be called by others too.
         configured: knows what all files of settings have; None where these don't count.
         literal: whether no more counts than what calls write out, or leave at its default, through parameters alone: no edit of
@@ -94,26 +95,21 @@ class Constants:
 
     def __init__(
         self,
-        matcher: Matcher,
-        users: Users,
-        gradients: Gradients,
-        unnamed: Unnamed,
-        others: Others,
-        families: Families,
+        domains: Domains,
         *,
-        launched: Callable[[Module, str], Iterable[Const]],
         offered: bool = True,
         configured: ByConfiguration | None = None,
         literal: bool = False,
     ) -> None:
+        matcher, users, gradients, families = domains.matcher, domains.users, domains.gradients, domains.families
         self._matcher = matcher
         self._resolver = matcher.resolver
         self._users = users
         self._gradients = gradients
-        self._unnamed = unnamed
-        self._others = others
+        self._unnamed = domains.unnamed
+        self._others = domains.others
         self._families = families
-        self._launched = launched
+        self._launched = domains.configuration.launched
         self._offered = offered
         self._configured = configured
         self._literal = literal

@@ -26,11 +26,11 @@ from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
 from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
-from detlint.model.links import Registered
+from detlint.model.links import Linked
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.places import call_at, point_of
-from detlint.model.resolve import Resolver
+from detlint.model.project import Project
 from detlint.model.runs.calls import left_out
 from detlint.model.runs.values import is_parsed
 from detlint.model.sites.records import (
@@ -58,7 +58,6 @@ from detlint.model.uses import Users
 from detlint.versions import nearest
 
 CALLS: Final = ("call", "partial", "config")
-Hiding = Callable[[frozenset[str]], frozenset[str]]
 
 SAME_NUMBERS: Final = frozenset({
     "astype", "contiguous", "expand", "expand_as", "flatten", "float", "permute", "ravel", "reshape", "squeeze", "transpose", "unsqueeze",
@@ -142,29 +141,21 @@ class Matcher:
     """Matches sites against the catalog; every site is matched once.
 
     Args:
-        hiding: of the last components of some names, those that may stand for them, program-wide.
-        registered: what the program registers under names that the catalog knows.
-        versions: those of libraries that hold in some folders, instead of those in the settings.
         users: tell who calls what, and what becomes of what sites give.
+        settings: what is asked for.
+        linked: what the program's files say together of names.
+        project: what the project says of itself.
     """
 
-    def __init__(
-        self,
-        resolver: Resolver,
-        settings: Settings,
-        hiding: Hiding,
-        registered: Registered,
-        versions: Mapping[str, dict[str, str]],
-        users: Users,
-    ) -> None:
+    def __init__(self, users: Users, settings: Settings, linked: Linked, project: Project) -> None:
+        resolver = users.resolver
         self.sinks = users.sinks
-        self.hiding = hiding
-        self.registered = registered
+        self.hiding, self.registered = linked.hiding, linked.registered
         self.resolver = resolver
         self.catalog: Catalog = resolver.catalog
         self.settings = settings
         self._targets: dict[str, frozenset[str]] = {}
-        self._folders = versions
+        self._folders = project.versions
         self._versions: dict[str, dict[str, str]] = {}
         self._current: dict[tuple[tuple[int, ...], frozenset[str], int], list[Entry]] = {}
         """By what is asked, the hardware, and which table of versions holds."""
@@ -189,7 +180,7 @@ class Matcher:
         self._probes = Probes(self, users.of)
         self._meanings = users.meanings
         self._salt = Salt(resolver, users.meanings)
-        self.experiments = Experiments(resolver, users)
+        self.experiments = Experiments(users, project.documents)
 
     @cached_property
     def _tables(self) -> dict[str, dict[str, list[int]]]:

@@ -7,10 +7,10 @@ for its references.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from detlint.db import Memo
 from detlint.domains.gradient.gradients import BEGINNING
@@ -22,16 +22,15 @@ from detlint.ir.code import VALUES, Code
 from detlint.ir.places import Place
 from detlint.model import references
 from detlint.model.by_text import ByText
-from detlint.model.launches.documents import Documents
 from detlint.model.module import Module
-from detlint.model.readers import Counts, Readers
+from detlint.model.readers import Counts
 from detlint.model.references import MAIN, READERS, TOP, Wanted, block_of
-from detlint.model.registries import Kept
-from detlint.model.resolve import Resolver
 from detlint.model.sites.records import NOTED, PRINTS, Branch, Class, Ref, Result, Site
 from detlint.model.started_files import Imported, only_does, only_shows_shapes, place_of, scalars_of
 from detlint.model.tests import is_test
-from detlint.model.uses import Users
+
+if TYPE_CHECKING:
+    from detlint.domains.known import Domains
 
 HOOKS: Final = BEGINNING | {
     "backward", "bprop", "build", "call", "construct", "eval", "forward", "main", "predict_step", "run", "setup", "step", "test_step",
@@ -51,41 +50,22 @@ class Unnamed:
     """Finds what nothing runs.
 
     Args:
-        users: knows which files import a file.
-        attributes: knows what reads the attributes of objects.
-        root: the project's root.
-        packaged: whether the project is made to be installed, so that others use its packages.
-        declared: the entry points that its metadata and its configuration name.
-        may_train: whether anything may train in a file, by its words.
-        makes_none: whether no object of a class ever comes to be.
-        documents: knows what settings and documents say.
-        kept_by: what importing a file puts into registries.
+        domains: what else is known of the program; asked later what may train, and what raises, as that is asked what nothing runs.
     """
 
-    def __init__(
-        self,
-        resolver: Resolver,
-        users: Users,
-        attributes: Readers,
-        root: str,
-        packaged: bool,
-        declared: Collection[str],
-        may_train: Callable[[str], bool],
-        makes_none: Callable[[Module, str], bool],
-        documents: Documents,
-        kept_by: Callable[[Module], Iterable[Kept]],
-    ) -> None:
+    def __init__(self, domains: Domains) -> None:
+        users, project = domains.users, domains.project
+        resolver = domains.resolver
+        self._domains = domains
         self._resolver = resolver
         self._users = users
         self._index = users.index
-        self._root = root
+        self._root = project.root
         self._by_text = ByText(users)
-        self._files = Imported(users, self._by_text, root, packaged)
-        self._declared = {text.rpartition(":")[2].partition(".")[0] for text in declared}
-        self._attributes = attributes
-        self._unchosen = Unchosen(users, documents, self._files.is_in_library, kept_by)
-        self._may_train = may_train
-        self._makes_none = makes_none
+        self._files = Imported(users, self._by_text, project.root, project.packaged)
+        self._declared = {text.rpartition(":")[2].partition(".")[0] for text in project.declared}
+        self._attributes = domains.attributes
+        self._unchosen = Unchosen(users, project.documents, self._files.is_in_library, domains.followed.kept_by)
         self._overloads = resolver.catalog.with_context("overloads")
         self._dead: Memo[bool] = Memo(users.db)
         self._hinting: Memo[bool] = Memo(users.db)
@@ -329,7 +309,11 @@ class Unnamed:
         if method and self._is_never_called(other, name, method, {*asking}):
             return False
         function = other.functions.get(f"{name}.{method}") if method else None
-        if function is not None and not other.detail(function).decorators and self._makes_none(other, name):
+        if (
+            function is not None
+            and not other.detail(function).decorators
+            and self._domains.raising.makes_none(other, name)
+        ):
             return False
         block = name or (MAIN if code.is_main(at) else TOP)
         return owner == f"{path}::{name}" or not self._is_dead_part(other, block, asking, number=code.outermost.number)
@@ -389,7 +373,11 @@ class Unnamed:
 
     def _only_prints(self, module: Module) -> bool:
         """Whether a module of a package has a `__main__` block, which only prints, and nothing that may train."""
-        return only_does(module, PRINTS) and "." in module.facts.module and not self._may_train(module.path)
+        return (
+            only_does(module, PRINTS)
+            and "." in module.facts.module
+            and not self._domains.untrained.may_train(module.path)
+        )
 
     def _is_named_in(self, path: str, wanted: Wanted, name: str, asking: set[tuple[str, str]]) -> bool:
         """Whether another file may mean a definition by a name that it has: its own, or the one that an import has given it."""
