@@ -258,7 +258,10 @@ def _requirements(text: str) -> Iterator[str]:
         line = re.split(r"(?:^|\s)(?:#|--)", line)[0].strip()
         found = (WHEEL.match(part) for part in re.split(r"[/\s]", unquote(line)) if ".whl" in part)
         wheel = next((match for match in found if match is not None), None)
-        yield f"{wheel[1]}=={wheel[2]}" if wheel else line
+        if re.match(r"[\w.-]+=[^=]", line):  # as `conda list --export` writes it
+            yield from _conda(f"- {line}")
+        else:
+            yield f"{wheel[1]}=={wheel[2]}" if wheel else line
 
 
 def _pyproject(text: str) -> Iterator[str]:
@@ -308,6 +311,8 @@ READERS: Final[tuple[tuple[str, Callable[[str], Iterable[str]]], ...]] = (
     ("Pipfile.lock", _pipfile),
     ("environment.yml", _conda),
     ("environment.yaml", _conda),
+    ("env.yml", _conda),
+    ("env.yaml", _conda),
     ("*/environment.yml", _conda),
     ("*/environment.yaml", _conda),
     ("requirements*.txt", _requirements),

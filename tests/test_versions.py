@@ -62,6 +62,8 @@ def told(*arguments: str, cached: bool = False) -> set[str]:
         ("Pipfile.lock", '{"default": {"torch": {"version": "==1.12.1"}, "numpy": {}}, "develop": {}}'),
         ("environment.yml", "channels:\n  - pytorch\ndependencies:\n  - pytorch=1.12.1=py3.8_cuda11.3_cudnn8\n"),
         ("environment.yaml", "dependencies:\n- pip:\n  - --find-links x\n  - torch==1.12.1+cu113  # CUDA\n"),
+        ("env.yml", "dependencies:\n  - pytorch=1.12.1\n"),
+        ("requirements.txt", "# platform: linux-64\npip=20.0.2=py37_1\npytorch=1.12.1=py3.7_cuda10.1_0\n"),
         ("environment.yml", "dependencies: \n  - 'conda-forge::pytorch ==1.12.1'\n"),
         ("conda/environment.yml", "dependencies:\n  - pip:\n    - torch==1.12.1\n"),
         (

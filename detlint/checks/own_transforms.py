@@ -1,4 +1,4 @@
-"""DET301: transforms of the project's own, by what they do: objects and functions that draw when a pipeline of data applies them."""
+"""DET301, DET304: transforms of the project's own, by what they do: objects and functions that draw when they are applied to data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from detlint.catalog import TRANSFORM
 from detlint.checks.finding import Finding
 from detlint.checks.levels import Case, level
+from detlint.checks.workers import copied
 from detlint.config import Settings
 from detlint.domains.draws import Handed
 from detlint.domains.matching.match import Matcher
@@ -34,6 +35,7 @@ class OwnTransforms:
         """The findings of a module, by the runs that come to it."""
         resolver = self._matcher.resolver
         outcomes = [passage.outcome for passage in runs.passages]
+        yield from self._copied(module, outcomes)
         for index, site in enumerate(module.sites):
             if site.kind != "call":
                 continue
@@ -44,6 +46,21 @@ class OwnTransforms:
             elif words := self._words(module, index):
                 for value in self._functions(module, index, words):
                     yield from self._told(module, index, value, value.name, outcomes)
+
+    def _copied(self, module: Module, outcomes: Iterable[Outcome]) -> Iterator[Finding]:
+        """DET304: what transforms of a file draw in workers that begin with copies of a stream."""
+        if not any(outcome.workers and not outcome.renews for outcome in outcomes):
+            return
+        for body in module.facts.classes:
+            found = [*copied(module, body.name, self._matcher)] if "__call__" in body.methods else []
+            if found and self._is_applied(module, body.name):
+                yield from found
+
+    def _is_applied(self, module: Module, owner: str) -> bool:
+        """Whether any call makes a transform of a class."""
+        uses = self._pipelines.callers(module, owner) or ()
+        made = ((use.module, use.site) for use in uses if use.called and use.site >= 0)
+        return any(self._makes_transform(*one, Ref(f"{module.path}::{owner}")) for one in made)
 
     def _makes_transform(self, module: Module, index: int, target: Ref) -> bool:
         """Whether a call makes an object of a class of the program that is called, is no layer and no data set, and comes to data."""

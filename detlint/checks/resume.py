@@ -45,7 +45,9 @@ class ResumeRules:
         self._catalog = catalog
         self._writes, self._reads = catalog.with_context("writes-checkpoint"), catalog.with_context("reads-checkpoint")
         self._writing = catalog.words_with("writes-checkpoint")
-        self._gives = catalog.with_context("gives-state")
+        self._gives, self._fills = catalog.with_context("gives-state"), catalog.with_context("reads-into")
+        self._filling = catalog.words_with("reads-into")
+        self._keys = catalog.with_context("key")
         self._names_files = catalog.with_context("names-file")
         self._saving = frozenset[str]().union(*map(catalog.with_context, ("goes-on", "goes-on-in-full", "only-model")))
         """Libraries that write checkpoints by themselves."""
@@ -72,20 +74,22 @@ class ResumeRules:
             kept: by what it keeps those of the streams that the process has, if it does.
         """
         drawn = None if kept else self._drawn(reach, shuffled=not self._says(reach, _SETS_EPOCH))
-        if drawn is None and not kept:
+        if drawn is None and not kept and not self._says(reach, self._filling):
             return
         slices = self._slices(reach)
-        drawn = drawn or self._own_draw(slices)
+        drawn = drawn or (self._own_draw(slices) if kept else self._renewed_key(slices))
         found = ((goes_on, True) if goes_on is not None else self._by_hand(slices)) if drawn is not None else None
         if found is not None and drawn is not None:
             yield self._finding(found[0], drawn, _OTHERS if kept else "", "certain" if found[1] else "possible")
 
     def _slices(self, reach: Reach) -> Slices:
-        words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes | self._gives)} - {"save"}
+        words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes | self._gives | self._fills)} - {
+            "save"
+        }
         return of_run(self._users, reach.files, reach.entry.module.path, words)
 
     def _may(self, reach: Reach) -> bool:
-        return self._says(reach, (_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._gives)))
+        return self._says(reach, (_STATE, _LOADS, *self._filling, *(name.rpartition(".")[2] for name in self._gives)))
 
     def _says(self, reach: Reach, words: Iterable[str]) -> bool:
         """Whether a file of the run has one of some names."""
@@ -141,6 +145,36 @@ class ResumeRules:
             if drawn and self._is_only_called(meaning, function.strings[function.ops[of][2]]):
                 return Step(meaning.path, Span(*function.span(point.at)), _DRAWS)
         return None
+
+    def _renewed_key(self, slices: Slices) -> Step | None:
+        """Where a loop is handed a key of JAX's that it renews in each turn, and that begins as one which no checkpoint gave."""
+        for point, _ in slices.calls():
+            function = point.function
+            loops = [mark for mark in function.blocks(point.at) if function.ops[mark][0] in (op.FOR, op.WHILE)]
+            for value in _given(point) if loops else ():
+                stores = [
+                    at for at in function.flow.reaching.get(value, ()) if at >= 0 and function.ops[at][0] == op.STORE
+                ]
+                before = [at for at in stores if at < loops[-1]]
+                if len(before) < len(stores) and any(
+                    self._is_new_key(slices, point, function.ops[at][2]) for at in before
+                ):
+                    return Step(point.meaning.path, Span(*function.span(point.at)), _DRAWS)
+        return None
+
+    def _is_new_key(self, slices: Slices, point: Point, made: int) -> bool:
+        """Whether a call gives a key, or several, and is handed nothing that comes of a checkpoint."""
+        meaning, function = point.meaning, point.function
+        while function.ops[made][0] == op.PART:
+            made = function.ops[made][1]
+        names = [self._called_at(part) for part in slices.parts(meaning, function, made)]
+        return names[0] in self._keys and self._fills.isdisjoint(names)
+
+    def _called_at(self, point: Point) -> str:
+        """The full name of what a value calls, if it is a call."""
+        operation = point.function.ops[point.at]
+        named = point.meaning.name(point.function, operation[1]) if operation[0] == op.CALL else ""
+        return self._catalog.canonical(named)
 
     def _is_only_called(self, meaning: Meaning, attribute: str) -> bool:
         """Whether a file has an attribute's methods called, and neither hands it on nor reads another attribute of it."""
@@ -209,6 +243,8 @@ class ResumeRules:
     def _reads_for_optimizers(self, slices: Slices) -> Iterator[Point]:
         """The calls that read the states which optimizers are given."""
         for point, name in slices.calls():
+            if name in self._fills and any(self._is_optimizer(slices, point, value) for value in _given(point)):
+                yield point
             of = self._given_state(point, name)
             if of >= 0 and self._is_optimizer(slices, point, of):
                 read = self._read_from(slices, point, [*_given(point)])
@@ -263,9 +299,7 @@ class ResumeRules:
         """The call that reads the file from which an optimizer's state comes."""
         for value in given:
             for part in slices.parts(point.meaning, point.function, value):
-                operation = part.function.ops[part.at]
-                name = part.meaning.name(part.function, operation[1]) if operation[0] == op.CALL else ""
-                if self._catalog.canonical(name) in self._reads:
+                if self._called_at(part) in self._reads:
                     return part
         return None
 
@@ -284,12 +318,7 @@ class ResumeRules:
     def _is_optimizer(self, slices: Slices, point: Point, value: int) -> bool:
         """Whether a value is an optimizer, by what made it, or has one in it."""
         for part in slices.held(point.meaning, point.function, value):
-            operation = part.function.ops[part.at]
-            name = (
-                self._catalog.canonical(part.meaning.name(part.function, operation[1]))
-                if operation[0] == op.CALL
-                else ""
-            )
+            name = self._called_at(part)
             if name and (f"{name}.".startswith(self._optimizers) or name in self._optimizers):
                 return True
         return False

@@ -36,11 +36,19 @@ def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Itera
             ):
                 message = f"`self.{name}` is a generator object on a Dataset: every worker draws the same numbers from its copy"
                 yield _finding(module, module.sites[value.site].span, matcher, message)
-        if _copies_numpy(matcher.versions(module)) and not _seeds_workers(module, matcher):
-            message = "NumPy's global stream is the same in every worker before torch 1.9"
-            for index, site in enumerate(module.sites):
-                if module.function_of(site).owner == body.name and _draws(module, index, matcher, {"numpy"}):
-                    yield _finding(module, site.span, matcher, message)
+        if not _seeds_workers(module, matcher):
+            yield from copied(module, body.name, matcher)
+
+
+def copied(module: Module, owner: str, matcher: Matcher) -> Iterator[Finding]:
+    """The findings of what methods of a class draw from NumPy's stream in workers, to which it is copied as it is; what
+    makes its objects draws before they begin."""
+    message = "NumPy's global stream is the same in every worker before torch 1.9"
+    for index, site in enumerate(module.sites if _copies_numpy(matcher.versions(module)) else ()):
+        function = module.function_of(site)
+        own = function.owner == owner and not function.name.endswith(".__init__")
+        if own and _draws(module, index, matcher, {"numpy"}):
+            yield _finding(module, site.span, matcher, message)
 
 
 def _finding(module: Module, span: Span, matcher: Matcher, message: str) -> Finding:

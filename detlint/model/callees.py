@@ -5,6 +5,7 @@ What it may assume: an object is of the class that is known of it, or of one tha
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -82,10 +83,20 @@ class Callees:
             called: whether its objects may be called, if they are layers.
         """
         layer = self.resolver.kinds.layer(name)
+        plain = self.is_plain(name)
         for method in dict.fromkeys(method for _, _, method in self.methods(name)):
             passes = layer is not None and method == layer.forward
-            if (is_hook(method) or passes) and (called or not passes):
+            by_itself = is_hook(method) and (method.startswith("__") or not plain)
+            if (by_itself or passes) and (called or not passes):
                 yield from self.method(name, method)
+
+    def is_plain(self, name: str) -> bool:
+        """Whether a class of the program surely has no base of a framework, which would call its methods by their names."""
+        classes = self.resolver.classes
+        return all(
+            classes.knows_bases(base) if "::" in base else base.partition(".")[0] in sys.stdlib_module_names
+            for base in classes.mro(name)
+        )
 
     def methods(self, name: str) -> Iterator[tuple[Module, str, str]]:
         """The methods of a class of the program and of its bases: the file, the class and the method's name."""

@@ -351,7 +351,7 @@ class _Order(Functions):
         elif growth.only_logs(function, loop) or (counted and ordering.only_numbers(function, loop)):
             return NOTHING
         else:
-            done = self._looped(loop)
+            done = CUT if counted and ordering.is_split(function, loop) else self._looped(loop)
         return DECIDES if counted and done else done
 
     def _comprehended(self, loop: int, made: int, counted: bool) -> int:

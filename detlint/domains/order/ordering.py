@@ -10,7 +10,7 @@ from typing import Final
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.exits import BEFORE
-from detlint.model.growth import GROWS, LEVELS, is_of_turn
+from detlint.model.growth import GROWS, LEVELS, is_of_turn, ops_of
 from detlint.model.meaning import Meaning
 from detlint.model.sites.records import Ref
 
@@ -25,6 +25,7 @@ SUMS_UP: Final = frozenset({
     "mean", "median", "min", "nunique", "std", "sum", "var",
 })  # fmt: skip
 """Methods of tables whose answer, column by column, doesn't depend on the order of these, and those that count rows."""
+_LIMITS: Final = frozenset({"<", "<=", ">", ">="})
 _TEXTS: Final = frozenset({
     "abspath", "basename", "decode", "dirname", "expanduser", "format", "join", "joinpath", "lower", "lstrip", "normpath", "relative_to",
     "relpath", "removeprefix", "removesuffix", "repr", "replace", "resolve", "rstrip", "split", "splitext", "str", "strip", "title",
@@ -190,6 +191,29 @@ def only_numbers(function: Function, loop: int) -> bool:
     items = [at for at, part in parts if part[0] == op.PART and part[2:] == (1, 2)]
     stores = [use.op for at in items for use in function.users[at] if function.ops[use.op][0] == op.STORE]
     return bool(stores) and len(parts) == 2 and not any(function.loads.get(store) for store in stores)
+
+
+def is_split(function: Function, loop: int) -> bool:
+    """Whether how many came before an item says what is done with it: `for i, file in enumerate(files): if i < n: copy(file)`."""
+    read: dict[int, list[int]] = {0: [], 1: []}
+    for use in function.users[loop]:
+        part = function.ops[use.op]
+        if part[0] == op.PART and part[2] in read and part[3] == 2:
+            stores = [more.op for more in function.users[use.op] if function.ops[more.op][0] == op.STORE]
+            read[part[2]] += [load for store in stores for load in function.loads.get(store, ())]
+    tests = {use.op for load in read[0] for use in function.users[load] if _is_limit(function, use.op)}
+    calls = (at for at in ops_of(function, loop) if function.ops[at][0] == op.CALL) if tests else ()
+    return any(
+        not tests.isdisjoint(test for test, _ in function.held(call))
+        and function.called(call) not in LEVELS | {"print"}
+        and not {*function.within(call)}.isdisjoint(read[1])
+        for call in calls
+    )
+
+
+def _is_limit(function: Function, test: int) -> bool:
+    """Whether a value tells whether another one is large enough, or too large."""
+    return function.ops[test][0] == op.COMPARE and function.code.strings[function.ops[test][2]] in _LIMITS
 
 
 def is_keyed(function: Function, loop: int, mark: int) -> bool:

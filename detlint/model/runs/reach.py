@@ -22,10 +22,11 @@ READING: Final = frozenset({
     "agrees-weights", "along-axis", "asks-for-file", "asks-for-release", "averages", "between-devices", "builds", "by-shape",
     "called-as-before", "calls-together", "chains", "closed", "collective", "coordinates", "copies-key", "cpu-in-pipelines",
     "dataset", "describes-data", "device", "draws-always", "draws-own", "getter", "gives-in-turn", "gives-outputs",
-    "in-evaluation-mode", "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "names-file", "no-grad", "one-hot",
-    "parameter", "parses-records", "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share", "reads-checkpoint",
-    "repeats", "reseeds", "returns-first", "returns-object", "returns-parts", "returns-record", "returns-self", "returns-with-more",
-    "rows", "seeds-parts", "shares-memory", "splits", "traces", "weight-and-bias", "weights", "weights-only", "writes-checkpoint",
+    "in-evaluation-mode", "keeps-global-states", "keeps-random-states", "key", "layer", "looks-up", "names-file", "no-grad",
+    "one-hot", "parameter", "parses-records", "permutes", "picks", "prepares", "rank", "ranks", "ranks-alone", "ranks-share",
+    "reads-checkpoint", "reads-into", "repeats", "reseeds", "returns-first", "returns-object", "returns-parts", "returns-record",
+    "returns-self", "returns-with-more", "rows", "seeds-parts", "shares-memory", "splits", "traces", "weight-and-bias",
+    "weights", "weights-only", "writes-checkpoint",
 })  # fmt: skip
 """Contexts that only say how values and sites are read."""
 
