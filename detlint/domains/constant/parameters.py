@@ -3,20 +3,15 @@ for it have one answer."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from functools import partial
-from itertools import takewhile
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import Final
 
 from detlint.catalog import OPEN_SEED, SHUFFLED
-from detlint.db import Memo
-from detlint.domains.constant.configuration import ByConfiguration
+from detlint.domains.constant.always import DEEPEST, Always
+from detlint.domains.constant.calls_in_sight import is_named
 from detlint.domains.constant.evaluator import (
-    MOST,
     Evaluator,
-    Leaf,
-    any_of,
     is_known,
     may_grow,
     parameters_in,
@@ -24,65 +19,39 @@ from detlint.domains.constant.evaluator import (
     settle,
 )
 from detlint.domains.constant.factors import is_cancelled
-from detlint.domains.constant.lookups import respells, text_in
-from detlint.domains.constant.splats import RUN_LATER, called_later, handed_over, hands_on, keyword, may_say, opened
-from detlint.domains.constant.unpacked import Unpacked
-from detlint.domains.matching.match import OPERATORS, Match, is_class
-from detlint.domains.reached.unnamed import HOOKS
-from detlint.domains.reached.unreferenced import puts_names_together
+from detlint.domains.matching.match import OPERATORS, Match
 from detlint.ir import ops as op
-from detlint.ir.code import Code
-from detlint.ir.code import Function as Body
 from detlint.ir.places import Place, Test, named
-from detlint.ir.records import KIND, LAMBDA
-from detlint.ir.tests import comparison
 from detlint.ir.written import written
-from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
-from detlint.model.handing import Handing
-from detlint.model.kept import always_set_to, set_once
+from detlint.model.arguments import Argument
 from detlint.model.module import Module
-from detlint.model.others import Unseen, may_pass
 from detlint.model.parts import calls_of_parts
-from detlint.model.places import LOCALS, call_of, point_of
-from detlint.model.references import is_spelled
+from detlint.model.places import LOCALS, call_of
 from detlint.model.runs.calls import left_out, root_of
-from detlint.model.runs.reach import TRAINING
 from detlint.model.runs.values import is_parsed
 from detlint.model.sites.records import (
-    SUPER,
     Const,
     Either,
     Expression,
     Function,
-    Instance,
     Items,
-    Mapping,
     Member,
     Param,
     Partial,
     Ref,
     Result,
-    Site,
     Value,
     options,
-    plain,
 )
 from detlint.model.uses import Use
 
-if TYPE_CHECKING:
-    from detlint.domains.known import Domains
-
-PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
-"""Decorators that hand a function to nobody."""
 DRAWS: Final = ("DET10", "DET50")
 """The rules of what draws, also where no seed reaches that."""
 _CHOSEN_FROM: Final = ("seq", "population", "a")
 """What functions call the parameter from which they choose."""
-DEEPEST: Final = 3
-"""So many functions may hand a parameter on, one to the next."""
 
 
-class Constants:
+class Constants(Always):
     """Finds what parameters always are, over all calls of the program.
 
     Args:
@@ -92,37 +61,6 @@ class Constants:
         literal: whether no more counts than what calls write out, or leave at its default, through parameters alone: no edit of
             a setting changes that, and nothing else can set it.
     """
-
-    def __init__(
-        self,
-        domains: Domains,
-        *,
-        offered: bool = True,
-        configured: ByConfiguration | None = None,
-        literal: bool = False,
-    ) -> None:
-        matcher, users, gradients, families = domains.matcher, domains.users, domains.gradients, domains.families
-        self._matcher = matcher
-        self._resolver = matcher.resolver
-        self._users = users
-        self._gradients = gradients
-        self._unnamed = domains.unnamed
-        self._others = domains.others
-        self._families = families
-        self._launched = domains.configuration.launched
-        self._offered = offered
-        self._configured = configured
-        self._literal = literal
-        self._catalog = matcher.catalog
-        self._shuffling = matcher.catalog.words_of({SHUFFLED, OPEN_SEED})
-        self._without_heirs = matcher.catalog.with_context("no-heirs")
-        self._choosing = matcher.catalog.with_context("chooses")
-        self._wraps = matcher.catalog.with_context("called-as-before")
-        self._handing = Handing(self._resolver, families.heirs)
-        self._unpacked_tables = Unpacked(matcher, users, gradients.uses, self._passed)
-        self._values: Memo[Value | None] = Memo(users.db)
-        self._left_out: Memo[str] = Memo(users.db)
-        self._dead: Memo[bool] = Memo(users.db)
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
         """Why a match never holds, by what the calls of the function around it always give; "" where it may hold."""
@@ -307,14 +245,6 @@ class Constants:
                 return ""
         return reason
 
-    def _may_be_called_by_base(self, module: Module, function: Function) -> bool:
-        """Whether a method is one that frameworks call by themselves, or that a base has too, which then calls this one."""
-        last = function.name.rpartition(".")[2]
-        if not function.owner or last == "__init__" or self._is_forward(module, function):
-            return False
-        family = self._resolver.classes.family(f"{module.path}::{function.owner}")
-        return last in HOOKS or any(f"{name}.{last}" in home.functions for home, name in [*family][1:])
-
     def _ruled_out(self, module: Module, function: Function, index: int) -> str:
         """The test on the way to a site that always keeps the flow from it; "" where none surely does."""
         point = self._point(module, index)
@@ -328,22 +258,6 @@ class Constants:
         function, point = module.function_of(module.sites[index]), self._point(module, index)
         own = point is not None and named(test.function) is point.around
         return own and self._truth(module, function, test) is test.wanted
-
-    def _point(self, module: Module, index: int) -> Place | None:
-        """Where a site stands in a function; None at the top level."""
-        point = point_of(self._resolver, module, module.sites[index])
-        return point if point is not None and point.around.number else None
-
-    def _truth(self, module: Module, function: Function, test: Test) -> bool | None:
-        """What a test in a function always comes to; None where that isn't known."""
-        attributes, body, at = set[str](), test.function, test.value
-        leaf = partial(self._asked, module, function, attributes)
-        by_type = self._configured is not None and _asks_for_type(body, at, leaf)
-        holds = _differs(body, at, leaf) if by_type else Evaluator(leaf).of(body, at)
-        if holds is None and self._configured is not None:
-            return self._configured.holds(module, body, at)
-        is_set = holds is not None and any(self._families.is_set(module, function.owner, name) for name in attributes)
-        return None if is_set else holds
 
     def _never_run(self, module: Module, function: Function, index: int) -> str:
         """The test that always keeps the flow from all calls of the part that a constructor makes; "" where none surely does, or
@@ -369,370 +283,6 @@ class Constants:
         return cancelled and not any(
             self._families.is_set(module, function.owner, attribute) for attribute in attributes
         )
-
-    def _computed(self, module: Module, function: Function, index: int, match: Match, name: str) -> Value | None:
-        """What a site always gives a parameter by what it is computed of: `keep_prob=1 - drop`, `1 if many else n`."""
-        point, attributes = match.passed.place(name), set[str]()
-        if point is None:
-            return None
-        value = Evaluator(partial(self._leaf, module, function, attributes)).value(*point)
-        return (
-            None if any(self._families.is_set(module, function.owner, attribute) for attribute in attributes) else value
-        )
-
-    def _leaf(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Value | None:
-        """What a name, an attribute, or an item always is: a parameter, what the constructor keeps of one, or a constant of a file."""
-        found = self._asked(module, function, attributes, body, at)
-        if found is not None or body.ops[at][0] == op.CALL:
-            return found
-        meaning = self._users.meanings.of(module) if body.given(at) is None else None
-        if meaning is None:
-            return None
-        base = meaning.value(body, body.ops[at][1]) if body.ops[at][0] == op.ATTR else Ref("")
-        meant = (
-            meaning.value(body, at) if isinstance(base, Ref) else None
-        )  # an object may have another one than its class
-        return meant if isinstance(meant, (Const, Items, Mapping)) else None
-
-    def _asked(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Value | None:
-        """What a name or an attribute in a test always is: a parameter, or what the constructor keeps of one.
-
-        Args:
-            attributes: is told which of the object's own were asked for.
-        """
-        if self._configured is not None:
-            configured = self._configured.written(module, body, at) or self._configured.member(module, body, at)
-            if configured is not None:
-                return configured
-        if self._literal and body.ops[at][0] != op.LOAD:
-            return None
-        asked = text_in(body, at)
-        if body.ops[at][0] == op.CALL and asked == at:
-            return self._asked_for_class(module, function, attributes, body, at)
-        value: Value | None = None
-        name = self._own(module, function, body, asked)
-        if (given := self._kept_parameter(module, function, body, at)) is not None:
-            value = self._parameter(module, *given)
-        elif isinstance(kept := self._kept(module, function, body, at), Const):
-            value = kept if self._sets_alone(module, function.owner, name) else None
-        elif isinstance(kept, (Either, Expression)) and self._keeps_once(module, function.owner, name):
-            made = module.functions[f"{function.owner}.__init__"]
-            value = self._value(module, made, kept) if self._sets_alone(module, function.owner, name) else None
-        elif name:
-            value = self._kept_of_settings(module, function.owner, name, respells(body, at))
-        if name:
-            attributes.add(name)
-            if value is not None and not self._families.is_own(module, function.owner, name):
-                value = None
-        return value
-
-    @staticmethod
-    def _own(module: Module, function: Function, body: Body, at: int) -> str:
-        """The attribute of the object itself that a method reads; "" for any other value."""
-        return body.own(at) if function.owner in module.classes else ""
-
-    def _kept_parameter(self, module: Module, function: Function, body: Body, at: int) -> tuple[Function, str] | None:
-        """The parameter that a name in a test is, or that the constructor keeps as an attribute; None for anything else."""
-        if body.ops[at][0] == op.LOAD:
-            given = body.given(at)
-            of_function = given is not None and given[0].header.kind & KIND != LAMBDA
-            return (function, body.text(body.ops[at][1])) if of_function else None
-        kept, made = self._kept(module, function, body, at), module.functions.get(f"{function.owner}.__init__")
-        # What is annotated is an object of its class, under the parameter's name.
-        return (made, kept.name) if made is not None and isinstance(kept, (Param, Instance)) else None
-
-    def _kept(self, module: Module, function: Function, body: Body, at: int) -> Value | None:
-        """What the constructor keeps as the attribute of the object itself that a method reads."""
-        name = self._own(module, function, body, at)
-        made = f"{function.owner}.__init__" in module.functions
-        return module.classes[function.owner].attributes.get(name) if name and made else None
-
-    def _asked_for_class(
-        self, module: Module, function: Function, attributes: set[str], body: Body, at: int
-    ) -> Const | None:
-        """What `isinstance(optimizer, Wrapper)` always is: False where all calls give objects of other classes of libraries, in
-        which nothing derives from that one."""
-        args = body.call(at).positional
-        if body.dotted(body.ops[at][1]) != "isinstance" or len(args) != 2:
-            return None
-        asked = body.ops[args[1]][1:] if body.ops[args[1]][0] == op.TUPLE else args[1:]
-        names = {self._resolver.meant(module, body.dotted(part)) for part in asked}
-        given = self._kept_parameter(module, function, body, args[0]) if names <= self._without_heirs else None
-        made = self._made_by_calls(module, *given) if given is not None else None
-        if name := self._own(module, function, body, args[0]):
-            attributes.add(name)
-        return Const(False) if made and made.isdisjoint(names) else None
-
-    def _made_by_calls(self, module: Module, function: Function, name: str, depth: int = 0) -> set[str] | None:
-        """The classes of libraries whose objects all calls of a function give a parameter; None where there may be others."""
-        made = set[str]()
-        for use in self._calls(module, function) or ():
-            for home, caller, passed in self._passed_by(use, module, function, name):
-                for option in options(passed.value) if passed is not None else (None,):
-                    if isinstance(option, Param) and depth < DEEPEST:
-                        handed_on = self._made_by_calls(home, caller, option.name, depth + 1)
-                        if handed_on is None:
-                            return None
-                        made |= handed_on
-                        continue
-                    target = self._matcher.target(home, option.site) if _is_of_call(option) else None
-                    if not isinstance(target, Ref) or "::" in target.name or not is_class(target.name):
-                        return None
-                    made.add(target.name)
-        return made
-
-    def _sets_alone(self, module: Module, owner: str, name: str) -> bool:
-        """Whether only a class's own text sets an attribute on its `self`, and no user of a library."""
-        offered = self._offered and self._unnamed.is_offered(module, owner)
-        return not offered and self._families.is_own(module, owner, name)
-
-    def _keeps_once(self, module: Module, owner: str, name: str) -> bool:
-        """Whether a class sets an attribute in its constructor alone, and once: what it is, is all of its parameters."""
-        code = self._resolver.code(module.path)
-        return code is not None and set_once(code, plain(owner), name) is not None
-
-    def _value(self, module: Module, function: Function, value: Value | None) -> Value | None:
-        """What a value in a function always is, one of several perhaps; None where that isn't known."""
-        return resolved(value, partial(self._known, module, function))
-
-    def _known(self, module: Module, function: Function, value: Value) -> Value | None:
-        """The same of a parameter, an attribute, a name, or what a call gives."""
-        if isinstance(value, Param):
-            return self._parameter(module, function, value.name)
-        if isinstance(value, Member) and value.base == Instance(f"{module.facts.module}.{function.owner}"):
-            return self._attribute(module, function.owner, value.attr)
-        if isinstance(value, Member) and value.attr.startswith("["):
-            item = self._item(module, function, value)
-            if item is not None:
-                return item
-        found = settle(self._resolver.normal(module.path, value, function))
-        if isinstance(found, Const) and not self._is_of_object(module, value, function):
-            return found
-        return self._configured.value(module, value, function.name) if self._configured is not None else None
-
-    def _item(self, module: Module, function: Function, value: Member) -> Value | None:
-        """What all calls of a function give under a key of a table that it is handed, or of one in that: `options["gpu"]["use"]`."""
-        keys, table = [value.attr], value.base
-        while isinstance(table, Member) and table.attr.startswith("["):
-            keys, table = [table.attr, *keys], table.base
-        name = table.name if isinstance(table, Param) else ""
-        for around in module.around(function) if name else ():
-            if any(parameter.name == name for parameter in module.detail(around).parameters):
-                given = partial(self._items_given, module, around, name, keys)
-                return self._values.of((module.path, around.number, name, *keys), given, None)
-        return None
-
-    def _items_given(self, module: Module, function: Function, name: str, keys: list[str]) -> Value | None:
-        """The same of a parameter of the function itself; None where its file sets such an item."""
-        found = {
-            self._under(home, caller, passed.value if passed is not None else None, keys)
-            for use in self._calls(module, function) or ()
-            for home, caller, passed in self._passed_by(use, module, function, name)
-        }
-        return (
-            any_of(sorted(found, key=repr))
-            if found and None not in found and not self._sets_item(module, keys[-1])
-            else None
-        )
-
-    def _under(self, module: Module, function: Function, table: Value | None, keys: list[str]) -> Value | None:
-        """What stands under keys of a table, one in the other, that is displayed; None where that isn't known."""
-        if table is None or self._sets_item(module, keys[-1]):
-            return None
-        item = Member(table, keys[0])
-        for key in keys[1:]:
-            item = Member(item, key)
-        if isinstance(table, Param):
-            return self._item(module, function, item)
-        known = settle(self._resolver.normal(module.path, item, function))
-        return known if isinstance(known, Const) else None
-
-    def _sets_item(self, module: Module, key: str) -> bool:
-        """Whether a file may set an item of a table that was made under a key."""
-        code = self._resolver.code(module.path)
-        named = key[1:-1]
-        return code is None or any(
-            str(function.constant(operation[2])) == named
-            for function in code.functions()
-            for _, operation in function.each(op.SET_ITEM)
-        )
-
-    def _is_of_object(self, module: Module, value: Value | None, function: Function) -> bool:
-        """Whether a value is an attribute of some object, of which its class only says what it is at first: a setting."""
-        base = value.base if isinstance(value, Member) else None
-        if isinstance(value, Ref):
-            base = Ref(value.name.rpartition(".")[0])
-        found = self._resolver.normal(module.path, base, function)
-        return any(isinstance(option, (Instance, Result, Param)) for option in options(found))
-
-    def _kept_of_settings(self, module: Module, owner: str, name: str, respelled: str = "") -> Const | None:
-        """What a class keeps as an attribute that its constructor alone sets, in one place, to what it looks up in settings.
-
-        Args:
-            respelled: the method that writes it otherwise before it counts; "" for none.
-        """
-        code = self._resolver.code(module.path) if self._configured is not None and name != TRAINING else None
-        kept = always_set_to(code, plain(owner), name) if code is not None else None
-        return (
-            self._configured.written(module, *kept, respelled)
-            if self._configured is not None and kept is not None
-            else None
-        )
-
-    def _attribute(self, module: Module, owner: str, name: str) -> Value | None:
-        """What the constructor keeps of what it is given, that of a base where the class has no such attribute itself."""
-        if owner not in module.classes or name not in module.classes[owner].attributes:
-            bases = self._families.bases(module, owner)
-            having = (
-                (home, base) for home, base in bases if base in home.classes and name in home.classes[base].attributes
-            )
-            base = next(having, None)
-            return self._attribute(*base, name) if base is not None else None
-        kept = module.classes[owner].attributes.get(name)
-        made = module.functions.get(f"{owner}.__init__")
-        value = self._value(module, made, kept) if made is not None and isinstance(kept, (Const, Param)) else None
-        if value is None and made is not None and not isinstance(kept, (Const, Param)):
-            value = self._kept_of_settings(module, owner, name)
-        alone = (
-            value is not None
-            and self._families.is_own(module, owner, name)
-            and not self._families.is_set(module, owner, name)
-        )
-        return value if alone else None
-
-    def _parameter(self, module: Module, function: Function, name: str) -> Value | None:
-        """What all calls of a function, or of one around it, give a parameter."""
-        for around in module.around(function):
-            if any(parameter.name == name for parameter in module.detail(around).parameters):
-                given = partial(self._given, module, around, name)
-                return self._values.of((module.path, around.number, name), given, None)
-        return None
-
-    def _given(self, module: Module, function: Function, name: str) -> Value | None:
-        """What all calls of a function give a parameter, one of several perhaps."""
-        found: set[Value | None] = set()
-        unseen = list[Unseen]()
-        calls = self._calls(module, function, unseen)
-        if calls is None or (unseen and not self._leave_out(unseen, module, function, name, found)):
-            return None
-        for use in calls:
-            for home, caller, known in self._passed_by(use, module, function, name):
-                passed = known or self._of_table(use, home, module, function, name)
-                if passed is None:
-                    return None
-                if passed.given and home is module and caller == function and _is_named(passed.value, name):
-                    continue  # it hands its own on
-                if self._literal and not isinstance(passed.value, (Const, Param)):
-                    return None
-                value = self._value(home, caller, passed.value)
-                if passed.value is None and passed.given and home is use.module and use.called:
-                    value = self._by_code(use, caller, self._position(module, function, name), name)
-                asks = not isinstance(value, Const) and passed.given and home is use.module
-                if asks and self._configured is not None:
-                    position = self._position(module, function, name)
-                    value = self._configured.passed(home, use.site, name, position) or value
-                found.add(value if not _holds_list(value) or self._is_as_written(use, module, function, name) else None)
-                if None in found or len(found) > MOST:
-                    return None
-        return any_of(sorted(found, key=repr))
-
-    def _by_code(self, use: Use, caller: Function, position: int, name: str) -> Value | None:
-        """The list that a call passes, as it is displayed there."""
-        point, attributes = call_of(self._resolver, use.module, use.module.sites[use.site]), set[str]()
-        if point is None or point.function.unpacks(point.at):
-            return None
-        passed = point.function.call(point.at).argument(position, name)
-        if passed < 0 or point.function.ops[passed][0] not in (op.LIST, op.TUPLE):
-            return None
-        leaf = partial(self._leaf, use.module, caller, attributes)
-        value = Evaluator(leaf).value(point.function, passed)
-        return None if any(self._families.is_set(use.module, caller.owner, each) for each in attributes) else value
-
-    def _is_as_written(self, use: Use, module: Module, function: Function, name: str) -> bool:
-        """Whether a list that a call passes is written there, or under a name under which nothing changes it; or is no argument."""
-        point = call_of(self._resolver, use.module, use.module.sites[use.site])
-        if point is None or point.function.unpacks(point.at):
-            return False
-        passed = point.function.call(point.at).argument(self._position(module, function, name), name)
-        called = point.function.dotted(passed).rpartition(".")[2] if passed >= 0 else ""
-        return not called or not may_grow(point.function.code, called)
-
-    def _of_table(self, use: Use, home: Module, module: Module, function: Function, name: str) -> Argument | None:
-        """What a call gives a parameter by a table of settings that it unpacks; None where that isn't known.
-
-        Args:
-            home: the file that says it.
-        """
-        names = {argument.name for argument in use.module.sites[use.site].args} if use.called else set()
-        if "**" not in names or "*" in names:
-            return None
-        value = self._chosen(home, module, function, name)
-        return Argument(value, True) if value is not None else None
-
-    def _chosen(self, home: Module, module: Module, function: Function, name: str) -> Const | None:
-        """What all files of settings have for a parameter of a function, by its name."""
-        taken = next((parameter for parameter in module.detail(function).parameters if parameter.name == name), None)
-        if self._configured is None or taken is None or not (taken.needed or isinstance(taken.default, Const)):
-            return None
-        return self._configured.unpacked(home, name, taken.default if isinstance(taken.default, Const) else None)
-
-    def _leave_out(
-        self, unseen: list[Unseen], module: Module, function: Function, name: str, found: set[Value | None]
-    ) -> bool:
-        """Whether calls that may be of a function all leave a parameter at a default that is known.
-
-        Args:
-            found: is told of that.
-        """
-        position = self._position(module, function, name)
-        taken = next(p for p in module.detail(function).parameters if p.name == name)
-        if any(may_pass(call, name, position) for call in unseen):
-            return False
-        if taken.needed:
-            return True  # so they are of another one
-        known = isinstance(taken.default, Const) or not self._literal
-        found.add(self._value(module, module.facts.functions[0], taken.default) if known else None)
-        return None not in found
-
-    def _passed_by(
-        self, use: Use, module: Module, function: Function, name: str
-    ) -> Iterator[tuple[Module, Function, Argument | None]]:
-        """What a call gives a parameter, and where that is said, which for a default is the file of the function; None where it isn't
-        known."""
-        for home, caller, passed in self._written_by(use, module, function, name):
-            is_default = passed is not None and not passed.given
-            yield *((module, module.facts.functions[0]) if is_default else (home, caller)), passed
-
-    def _written_by(
-        self, use: Use, module: Module, function: Function, name: str
-    ) -> Iterator[tuple[Module, Function, Argument | None]]:
-        """What a call gives a parameter, and where that call stands. An heir's constructor that hands on all that it is given says
-        nothing itself: its own calls do."""
-        site = use.module.sites[use.site]
-        caller = use.module.function_of(site)
-        told = site if use.called else self._called_later(use, f"{module.path}::{function.name}")
-        passed = self._passed(told, module, function, name) if told is not None else None
-        if passed is not None and passed.given is not None:
-            yield use.module, caller, passed
-            return
-        if caller.name.endswith(".__init__") and _is_of_super(site.target, use.module, caller.owner):
-            calls = self._calls(use.module, caller)
-            if calls == []:
-                return  # nobody builds one
-            point = self._called_at(use.module, caller, site)
-            if calls and point is not None and hands_on(point):
-                parameters = use.module.detail(caller).parameters
-                for call in calls:
-                    through = opened(site, call.module.sites[call.site], parameters)
-                    given = self._passed(through, module, function, name) if through is not None else None
-                    known = given is not None and given.given is not None
-                    around = call.module.function_of(call.module.sites[call.site])
-                    yield call.module, around, given if known else None
-                return
-        passed = self._unpacked(use, caller, f"{module.path}::{function.owner}", name)
-        if passed is None and all(argument.name != "*" for argument in site.args):
-            passed = self._left_out_of_all(module, function, name)
-        yield use.module, caller, passed
 
     def _is_given_otherwise(self, module: Module, function: Function, name: str, depth: int = 0) -> bool:
         """Whether all calls of a function give a parameter, which is None if it is left out, something that surely isn't None."""
@@ -769,369 +319,10 @@ class Constants:
         ]
         return bool(passed) and all(one is not None and one.given for one in passed)
 
-    def _unpacked(self, use: Use, caller: Function, own: str, name: str) -> Argument | None:
-        """What a call gives a parameter by a dictionary that it unpacks, or through a function that builds the class which it is
-        handed; None where that isn't known.
-
-        Args:
-            own: that class.
-        """
-        site = use.module.sites[use.site]
-        if not use.called and name in (self._taken(use, own) or ()):
-            return None
-        written = next((argument.value for argument in site.args if argument.name == name), None)
-        if written is not None:
-            return Argument(written, True)
-        point = self._called_at(use.module, caller, site)
-        found = keyword(point, name) if point is not None else None
-        if found is None or not found.handed_on:
-            return Argument(found.value, True) if found is not None else None
-        given = partial(self._given, use.module, caller, name)
-        value = self._values.of((use.module.path, caller.number, name), given, None)
-        return Argument(value, True) if value is not None else None
-
-    def _left_out_of_all(self, module: Module, function: Function, name: str) -> Argument | None:
-        """The default of a parameter that only others can give something, by keywords that a library hands on (`**kwargs`): none of
-        its files says the name so; None where one may."""
-        default = next((p.default for p in module.detail(function).parameters if p.name == name), None)
-        library = not self._offered and self._unnamed.is_in_library(module)
-        if not library or default is None or may_say(self._resolver.code(module.path), name, own=True):
-            return None
-        saying = (p for p in self._users.index.saying(name, self._users.home(module)) if p != module.path)
-        said = any(not path.endswith(".py") or may_say(self._resolver.code(path), name, own=False) for path in saying)
-        return None if said else Argument(default, False)
-
-    def _taken(self, use: Use, own: str) -> frozenset[str] | None:
-        """The keywords that a function which is handed a class doesn't hand on to it; None where it may do more with the class than
-        to call it, or doesn't hand on all others."""
-        site, around = use.module.sites[use.site], use.module.function_of(use.module.sites[use.site])
-        target = self._resolver.normal(use.module.path, site.target, around)
-        home, builder = (self._resolver.function(target) if site.kind == "call" else None) or (None, None)
-        if home is None or builder is None or "." in builder.name or home.detail(builder).decorators:
-            return None
-        parameters = home.detail(builder).parameters
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
-        bound = bind(self._matcher.call_arguments(use.module, site, around), signature)
-        holding = [parameter for parameter, argument in bound.items() if argument.value == Ref(own)]
-        if len(holding) != 1:
-            return None
-        call = next((s for s in home.sites if s.function == builder.number and _is_named(s.target, holding[0])), None)
-        point = self._called_at(home, builder, call) if call is not None else None
-        said = handed_over(point, holding[0]) if point is not None else None
-        return said | {p.name for p in parameters} if said is not None else None
-
-    def _called_at(self, module: Module, caller: Function, site: Site) -> Place | None:
-        """Where the call of a site stands in its function; None at the top level, and in a lambda."""
-        point = call_of(self._resolver, module, site) if caller.name else None
-        return point if point is not None and point.function is point.around else None
-
-    def calls(self, module: Module, function: Function) -> list[Use] | None:
-        """All calls of a function, or of a constructor; None where it may have others."""
-        if not function.name or self._may_be_called_by_base(module, function):
-            return None
-        return self._calls(module, function)
-
-    def _calls(self, module: Module, function: Function, unseen: list[Unseen] | None = None) -> list[Use] | None:
-        """All calls of a function; None where it may have others.
-
-        Args:
-            unseen: is told of those that may be of it and that no site tells of; None where there may be none.
-        """
-        if not self._are_all_in_sight(module, function):
-            return None
-        made = function.name.endswith(".__init__")
-        forward = self._is_forward(module, function)
-        calls = self._built(module, function.owner) if made else self._only_called(module, function.name)
-        if calls is None:
-            return None
-        if function.owner and not made:
-            # A layer whose forward pass is asked for has no heirs, so none of those speaks of it as its base's.
-            others, left = self._others.perhaps_called(module, function.name, with_heirs=not forward)
-            if left and unseen is None:
-                return None
-            if unseen is not None:
-                unseen += left
-            calls = [*calls, *(use for use in others if self._offered or not self._is_dead(use))]
-        if not forward:
-            return calls
-        built = self._only_called(module, function.owner)
-        parts = calls_of_parts(self._resolver, self._users, built, not self._offered) if built else None
-        return [*calls, *parts] if parts is not None else None
-
-    def _is_dead(self, use: Use) -> bool:
-        """Whether nothing runs what a use stands in."""
-        return bool(use.around) and self._unnamed.holds(use.module, use.around)
-
-    def _only_called(self, module: Module, name: str, handed: bool = False) -> list[Use] | None:
-        """The uses of a definition, as far as they are found, if all are calls; those of what it gives are none of it.
-
-        Args:
-            handed: whether a function that only builds the class which it is handed counts as a call of that.
-        """
-        calls, uses = list[Use](), self._gradients.uses(module, name)
-        if uses is None and handed:
-            return None
-        for use in uses or ():
-            if not self._offered and self._is_dead(use):
-                continue
-            if use.site < 0 and self._only_spells(use.module, name) and self._is_found_in_vain(module):
-                continue
-            if handed and not use.called and use.site >= 0:
-                own = Ref(f"{module.path}::{name}")
-                taken = [use] if self._taken(use, own.name) is not None else self._handing.calls(use, own)
-                if taken is not None:
-                    calls += (call for call in taken if call not in calls)
-                    continue
-            site = use.module.sites[use.site] if use.site >= 0 else None
-            if site is None or site.kind != "call":
-                return None
-            if not use.called:
-                if self._called_later(use, f"{module.path}::{name}") is None:
-                    return None
-                calls.append(use)
-                continue
-            if not (isinstance(site.target, Result) and site.target.site >= 0):
-                calls.append(use)
-        return calls
-
-    def _called_later(self, use: Use, own: str) -> Site | None:
-        """The call that a library makes of a function which it is handed, with its keywords; None for any other. Who uses a library may
-        know better."""
-        if (told := self._unpacked_tables.call_of(use, own)) is not None:
-            return told
-        site, normal = use.module.sites[use.site], partial(self._resolver.normal, use.module.path)
-        around = use.module.function_of(site)
-        target = normal(site.target, around)
-        if self._offered or not isinstance(target, Ref) or "::" in target.name:
-            return None
-        run = [a.value for n, a in enumerate(site.args) if a.name in RUN_LATER or (n == 0 and not a.name)]
-        return called_later(site) if any(normal(value, around) == Ref(own) for value in run) else None
-
-    def _built(self, module: Module, owner: str) -> list[Use] | None:
-        """The calls that run the constructor of a class: of the class, of heirs that have none of their own, and those that heirs
-        make of it (`super().__init__(...)`); None where there may be others."""
-        calls = self._only_called(module, owner, handed=True)
-        codes = (self._resolver.code(home.path) for home in self._families.saying(module, owner) if calls is not None)
-        if calls is None or any(code is None or _asks_for_made(code, owner.rpartition(".")[2]) for code in codes):
-            return None
-        for home, heir in self._families.heirs(module, owner):
-            if f"{module.path}::{owner}" not in self._resolver.classes.bases(f"{home.path}::{heir}"):
-                continue  # an heir's heir, which that one is asked for
-            more = self._built_by(home, heir)
-            if more is None:
-                return None
-            calls += more
-        return calls
-
-    def _built_by(self, home: Module, heir: str) -> list[Use] | None:
-        """The calls by which objects of an heir, or of its own heirs, run the constructor of its base."""
-        if len(home.classes[heir].bases) > 1 or not self._is_only_built_by_name(home, heir):
-            return None  # another base may come between
-        calls = [
-            Use(home, number, True)
-            for number, site in enumerate(home.sites)
-            if site.kind == "call" and _is_of_super(site.target, home, heir)
-        ]
-        code = self._resolver.code(home.path)
-        bodies = code.by_name.get(plain(heir), ()) if code is not None else ()
-        inside = [f for body in bodies for f in body.code.inside(body.number)]
-        asked = sum(f.code.strings[operation[2]] == "__init__" for f in inside for _, operation in f.each(op.ATTR))
-        if not bodies or asked != len(calls):
-            return None
-        if f"{heir}.__init__" in home.functions:
-            return calls
-        built = self._built(home, heir)
-        return [*calls, *built] if built is not None else None
-
-    def _is_only_built_by_name(self, module: Module, owner: str) -> bool:
-        """Whether nothing builds objects of a class but by its name, and nothing else is made of it."""
-        body, code = module.classes.get(owner), self._resolver.code(module.path)
-        if body is None or code is None or (body.decorators and not self._is_registered_in_vain(module, owner)):
-            return False
-        return not (any(map(_builds_anew, code.functions())) or self._is_given_out(module, owner))
-
-    def _is_registered_in_vain(self, module: Module, owner: str) -> bool:
-        """Whether a decorator only puts a class into a registry under names by which nobody chooses it."""
-        return self._configured is not None and self._unnamed.is_chosen_by_nobody(module, owner)
-
-    def _is_given_out(self, module: Module, name: str) -> bool:
-        """Whether a library gives a definition to others."""
-        package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
-        return self._offered and package is not None and self._unnamed.is_offered(module, name.partition(".")[0])
-
-    def _is_forward(self, module: Module, function: Function) -> bool:
-        layer = self._resolver.kinds.layer(f"{module.path}::{function.owner}") if function.owner else None
-        return layer is not None and function.name.rpartition(".")[2] == layer.forward
-
-    def _passed(self, site: Site, module: Module, function: Function, name: str) -> Argument | None:
-        """What one call gives a parameter: as it is written there, or its default."""
-        return received(site, module.taken(function)).get(name)
-
-    def _position(self, module: Module, function: Function, name: str) -> int:
-        """The position at which a call passes a parameter; -1 for one that it passes by its name alone."""
-        names = [p.name for p in takewhile(lambda p: not p.kind, module.taken(function))]
-        return names.index(name) if name in names else -1
-
-    def _is_plain(self, decorator: Value | None) -> bool:
-        """Whether a decorator leaves a function to those who call it by its name: `@torch.no_grad()`, `@jit`."""
-        named = decorator.of if isinstance(decorator, Result) else decorator
-        return decorator in _PLAIN or (isinstance(named, Ref) and self._catalog.canonical(named.name) in self._wraps)
-
-    def _are_all_in_sight(self, module: Module, function: Function) -> bool:
-        """Whether whoever calls a function calls it by its name: no framework does, nothing hands it on, and no library gives it
-        to others."""
-        last, owner = function.name.rpartition(".")[2], function.owner
-        if "<" in last or "@" in function.name or not all(map(self._is_plain, module.detail(function).decorators)):
-            return False
-        name = (owner or function.name).partition(".")[0]
-        if module.facts.left_out or self._users.is_run_by_notebook(module, name):
-            return False
-        package = self._resolver.module(os.path.join(os.path.dirname(module.path), "__init__.py"))
-        # Who uses a library may always run what it gives out.
-        offered = self._offered or self._is_forward(module, function)
-        if offered and package is not None and self._unnamed.is_offered(module, name):
-            return False
-        together = puts_names_together(self._users, module, of_itself=False)
-        if together and not self._is_found_in_vain(module) and self._may_be_found(module, name):
-            return False
-        if owner and self._families.may_ask_itself(module, owner) and puts_names_together(self._users, module):
-            return False
-        if not owner:
-            return True
-        forward = self._is_forward(module, function)
-        if last != "__init__" and not forward:
-            return not last.startswith("__")
-        if forward and (self._families.may_run_itself(module, owner) or self._families.heirs(module, owner)):
-            return False
-        return self._is_only_built_by_name(module, owner)
-
-    def _is_found_in_vain(self, module: Module) -> bool:
-        """Whether definitions of a file are only found by names that are put together in functions which nothing comes to, by what all
-        files of settings have."""
-        if self._configured is None or not puts_names_together(self._users, module, of_itself=False):
-            return False
-        return not puts_names_together(self._users, module, of_itself=False, dead=self._is_never_come_to)
-
-    def _only_spells(self, module: Module, name: str) -> bool:
-        """Whether a file says a name in imports, and as texts, alone."""
-        code = self._resolver.code(module.path)
-        if code is None:
-            return False
-        functions = [*code.functions()]
-        read = any(code.strings[o[2]] == name for f in functions for _, o in f.each(op.ATTR, op.SET_ATTR))
-        loaded = any(o[1] in f.slots[name] for f in functions if name in f.slots for _, o in f.each(op.LOAD))
-        return not (read or loaded or any(f.name == name for f in functions))
-
-    def _is_never_come_to(self, path: str, name: str) -> bool:
-        """Whether a function of the top level is only called, and the flow comes to none of its calls."""
-        module = self._resolver.module(path)
-        function = module.functions.get(name) if module is not None else None
-        if module is None or function is None or module.detail(function).decorators:
-            return False
-        return self._dead.of((path, name), partial(self._finds_out_calls, module, name), False)
-
-    def _finds_out_calls(self, module: Module, name: str) -> bool:
-        def dead(path: str, other: str) -> bool:
-            return (path, other) == (module.path, name) or self._is_never_come_to(path, other)
-
-        calls = self._only_called(module, name)
-        if not calls or puts_names_together(self._users, module, of_itself=False, dead=dead):
-            return False
-        sites = ((use.module, use.module.sites[use.site], use.site) for use in calls)
-        return all(self._kept_from(home, home.function_of(site), number) for home, site, number in sites)
-
-    def _may_be_found(self, module: Module, name: str) -> bool:
-        """Whether those who put names together may mean a definition: not if all take names of definitions as wholes, and no text
-        among the code, or in a YAML file, has that of this one. (Others may, of a library, and hand it over.)"""
-        if self._offered or puts_names_together(self._users, module, of_itself=False, wholes=False):
-            return True
-        for path in self._users.index.saying(name, self._users.home(module)):
-            code = self._resolver.code(path)
-            if code is None or any(is_spelled(text, name) for text in code.texts):
-                return True
-        return False
-
-
-_PLAIN: Final = frozenset(Ref(name) for name in PLAIN)
-
-
-def _asks_for_made(code: Code, name: str) -> bool:
-    """Whether a file asks a class of a name for its constructor: `Net.__init__(self)`."""
-    if "__init__" not in code.identifiers:
-        return False
-    asked = (f.dotted(at) for f in code.functions() for at, o in f.each(op.ATTR) if code.strings[o[2]] == "__init__")
-    return any(f".{text}".endswith(f".{name}.__init__") for text in asked)
-
-
-def _builds_anew(body: Body) -> bool:
-    """Whether a function builds an object of a class without its name: `cls()`, `self.__class__()`, `type(self)()`."""
-    for _, operation in body.each(op.CALL):
-        callee = body.ops[operation[1]]
-        if callee[0] == op.ATTR and body.code.strings[callee[2]] == "__class__":
-            return True
-        of_type = callee[0] == op.CALL and body.dotted(callee[1]) == "type"
-        if of_type and any(body.is_self(value) for value in body.call(operation[1]).positional):
-            return True
-        method = body.given(operation[1])
-        if method is not None and body.is_self(operation[1]) and _takes_class(method[0]):
-            return True
-    return False
-
-
-def _takes_class(method: Body) -> bool:
-    """Whether a method is handed its class, not an object of that."""
-    around = method.parent
-    definition = around.ops[method.definition] if around is not None else (op.FUNCTION, 0, 0)
-    decorators = definition[3 : 3 + definition[2]]
-    return method.name == "__new__" or (around is not None and "classmethod" in map(around.dotted, decorators))
-
-
-def _is_of_super(target: Value, module: Module, owner: str) -> bool:
-    """Whether it is the constructor of a class's base, as the class itself calls it."""
-    return target == Member(Member(Instance(f"{module.facts.module}.{owner}"), SUPER), "__init__")
-
-
-def _asks_for_type(body: Body, test: int, leaf: Leaf) -> bool:
-    """Whether a test tells True from 1, which settings, or code that reads them, may stand for each other. What is off is never True."""
-    for at in body.within(test):
-        asked = comparison(body, at)
-        if (
-            asked is not None
-            and asked.word in ("is", "is not")
-            and isinstance(wanted := body.constant(asked.right), bool)
-        ):
-            value = Evaluator(leaf).result(body, asked.left) if wanted else None
-            if value is None or value.value:
-                return True
-    return False
-
-
-def _differs(body: Body, test: int, leaf: Leaf) -> bool | None:
-    """What a test comes to that asks whether something is True, or False, where it surely isn't the same number; else None."""
-    asked = comparison(body, test)
-    if asked is None or asked.word not in ("is", "is not"):
-        return None
-    left, right = (Evaluator(leaf).result(body, side) for side in (asked.left, asked.right))
-    differs = left is not None and right is not None and left.value != right.value
-    return asked.word == "is not" if differs else None
-
-
-def _is_of_call(value: Value | None) -> TypeGuard[Result]:
-    return isinstance(value, Result) and value.site >= 0
-
-
-def _is_named(value: Value | None, name: str) -> bool:
-    return isinstance(value, Param) and value.name == name
-
-
-def _holds_list(value: Value | None) -> bool:
-    """Whether a value is, or may be, a list or a table, which others may change."""
-    return any(isinstance(option, Items) and option.kind == "list" for option in options(value))
-
 
 def _with(name: str, given: Value, value: Value) -> Value:
     """A value where a parameter is given something."""
-    return given if _is_named(value, name) else value
+    return given if is_named(value, name) else value
 
 
 def _is_open(value: Value | None) -> bool:
