@@ -57,9 +57,9 @@ from detlint.model.module import Module
 from detlint.model.places import LOCALS, call_of, point_of
 from detlint.model.references import is_spelled
 from detlint.model.uses import Use, Users
-from detlint.program.calls import left_out, root_of
+from detlint.program.calls import left_out
 from detlint.program.reach import TRAINING
-from detlint.program.values import is_parsed
+from detlint.program.values import is_parsed, root_of
 
 PLAIN: Final = frozenset({"builtins.staticmethod", "builtins.classmethod"})
 """Decorators that hand a function to nobody."""
