@@ -91,6 +91,8 @@ class Steady:
         """Whether what has a full name does; a method or an attribute does as its class, but for methods of tensors that vary."""
         if name.partition(".")[0] in sys.stdlib_module_names or name.startswith("builtins."):
             return not f"{name}.".startswith(_OPEN)
+        if name in self._catalog.builders:
+            return False  # settings may name anything
         owner, _, last = name.rpartition(".")
         of_class = owner in self._names and owner.rpartition(".")[2][:1].isupper() and last not in self._varying
         return name in self._names or of_class or f"{name}.".startswith(self._prefixes)

@@ -382,8 +382,10 @@ def _implied(reach: Reach, matcher: Matcher) -> set[str]:
 
 
 def _said_by(reach: Reach, matcher: Matcher) -> list[Brief]:
-    """What the files say of the places that a run passes, and that where it starts."""
-    return [*map(matcher.resolver.brief, sorted({*reach.through, reach.entry.module.path}))]
+    """What the files say of the places that a run passes, that where it starts, and those of settings that they read."""
+    files = {*reach.through, reach.entry.module.path}
+    loaded = matcher.resolver.loaded
+    return [*map(matcher.resolver.brief, sorted(files | loaded.read_in(files) if loaded is not None else files))]
 
 
 def _twice(reach: Reach, domains: Domains) -> Iterator[Finding]:

@@ -8,15 +8,14 @@ from functools import partial
 from typing import Final
 
 from detlint import counters
-from detlint.catalog import HARDWARE, Factory, Scalar
+from detlint.catalog import HARDWARE, Scalar
 from detlint.effects.effects import Effects, by_option
 from detlint.effects.state import SELF, State
 from detlint.effects.summary import Call, Steps, is_text
 from detlint.model.callees import BARE, Callee, returned
-from detlint.model.factories import named
+from detlint.model.launches.loaded import is_table as of_settings
 from detlint.model.module import Module
 from detlint.model.parameters import COMPARES, NAMES, SEEDS, UNPACKS
-from detlint.model.registries import last
 from detlint.model.runs.calls import Plain, is_self
 from detlint.model.runs.reach import Place
 from detlint.model.runs.values import CLOSED, NAMED, Arguments, Frame, Origin, closed, is_parsed
@@ -33,12 +32,9 @@ from detlint.model.sites.records import (
     Value,
     options,
 )
-from detlint.model.sites.records import Site as Called
 
 DEEPEST_CALL: Final = 200
 MOST_CALLS: Final = 20_000
-_TABLE: Final = "config"
-"""The parameter of builders that is a table."""
 
 
 class Calling(Effects):
@@ -85,7 +81,7 @@ class Calling(Effects):
         frame = self.frame
         site = frame.module.sites[place.site]
         arguments = [(argument.name, argument.value) for argument in site.args]
-        if (built := self.table_of(site)) is not None:
+        if (built := self.values.table_of(frame, site)) is not None:
             arguments.append(("**", arguments.pop(built[1])[1]))
         bare = int(target.attr[len(BARE) :]) if isinstance(target, Member) and target.attr.startswith(BARE) else 0
         found = []
@@ -99,35 +95,6 @@ class Calling(Effects):
                 call.made = self.maker(frame, site.target)
             found.append(call)
         return tuple(found)
-
-    def table_of(self, site: Called) -> tuple[Factory, int] | None:
-        """What a call says that builds things by tables, and which of its arguments is one: `hydra.utils.instantiate(cfg.model)`; None
-        for any other."""
-        catalog = self.resolver.catalog
-        if site.kind != "call" or last(site.target) not in catalog.builder_words:
-            return None
-        meant = self.resolver.normal(self.frame.module.path, site.target)
-        factory = catalog.builders.get(meant.name) if isinstance(meant, Ref) else None
-        names = [argument.name for argument in site.args]
-        at = 0 if names[:1] == [""] else names.index(_TABLE) if _TABLE in names else -1
-        return (factory, at) if factory is not None and at >= 0 else None
-
-    def described_by(self, site: Called) -> Value | None:
-        """The definition of the program that such a call builds, by what a file of settings says; None where it isn't known, or only
-        prepared."""
-        built = self.table_of(site)
-        if built is None:
-            return None
-        factory, at = built
-        table = self.values.look(self.frame, site.args[at].value).value
-        prepares = self.values.said(table, factory.partial) if factory.partial else None
-        if prepares is not None and prepares.value != Const(False):
-            return None
-        said = self.values.said(table, factory.key)
-        text = said.value.value if said is not None and isinstance(said.value, Const) else None
-        of_program = named(factory, text, self.resolver.catalog) if isinstance(text, str) else None
-        found = self.resolver.name(self.frame.module.path, of_program.name) if of_program is not None else None
-        return found if isinstance(found, Ref) and "::" in found.name else None
 
     def are_alternatives(self, target: Value, callees: Sequence[Callee]) -> bool:
         """Whether one of several functions runs, and not each of them."""
@@ -430,7 +397,7 @@ def _acts(value: Value | None) -> bool:
     """Whether a value may be called, or is an object that the program gives, whose methods may be."""
     if isinstance(value, Result):
         return isinstance(value.of, Ref) and "::" in value.of.name
-    return isinstance(value, (Ref, Partial))
+    return isinstance(value, (Ref, Partial)) or of_settings(value)  # which say what is to be built
 
 
 def _is_count(value: Value | None) -> bool:

@@ -488,6 +488,7 @@ class Run:
             holds_parameter(raw)
             or holds_parameter(known)
             or rests_on_call(known)
+            or self.flow.rests_on_settings(known)
             or parsed
             or (known is None and isinstance(raw, (Member, Result)))
         ):

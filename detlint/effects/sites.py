@@ -60,7 +60,7 @@ class Sites(Handed):
             whole: whether to tell it, too, where nothing happens.
         """
         module = place.module
-        visit = Visit(self.described_by(site) or self.target(index))
+        visit = Visit(self.values.described_by(self.frame, site) or self.target(index))
         visit.misfits = bool(self.flow.raises.at(module, index)) or (len(site.args) == 1 and site.args[0].name == "*")
         visit.effects = tuple(self.effects(index, visit))
         visit.judged = any(effect.entry.rule for effect, _ in visit.effects)

@@ -19,7 +19,7 @@ _RUNS: Final = frozenset({"call", "construct", "forward"})
 
 
 def calls_of_parts(resolver: Resolver, users: Users, made: list[Use], given_out: bool = False) -> list[Use] | None:
-    """The calls of the objects that some calls build, each of which becomes one attribute of a layer that runs it by that
+    """The calls of the objects that some calls build, each of which becomes one attribute of an object that runs it by that
     name; None where they may be run otherwise.
 
     Args:
@@ -30,7 +30,7 @@ def calls_of_parts(resolver: Resolver, users: Users, made: list[Use], given_out:
     for use in made:
         holder = use.module.function_of(use.module.sites[use.site]).owner
         body = use.module.classes.get(holder)
-        if body is None or resolver.kinds.layer(f"{use.module.path}::{holder}") is None:
+        if body is None:
             return None
         kept = [name for name, v in body.attributes.items() if any(is_made_by(o, use.site) for o in options(v))]
         calls = _calls_of(resolver, users, use.module, holder, kept[0], given_out) if len(kept) == 1 else None

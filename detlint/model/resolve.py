@@ -332,9 +332,12 @@ class Resolver(Files):
         """An attribute or item of an object, by its class where that is known."""
         named = not attr.startswith(("[", "<"))
         if named and isinstance(base, Result) and isinstance(base.of, Either):
-            each = [self.member(Result(option, base.site), attr) for option in base.of.options if option is not None]
-            if each and all(isinstance(found, Ref) for found in each):  # `Net = A if small else B; Net().train()`
-                return join(each)
+            objects = [Result(option, base.site) for option in base.of.options if option is not None]
+            each = [(self.member(one, attr), self.types.of(one)) for one in objects]
+            # `Net = A if small else B; Net().train()`: it is none of the program's that hasn't what is asked for.
+            having = [found for found, _ in each if isinstance(found, Ref)]
+            if having and all(isinstance(found, Ref) or "::" in kind for found, kind in each):
+                return join(having)
         kind = self.types.of(base)
         if kind and named:
             found = self.classes.attribute(kind, attr)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 VIEWS: Final = frozenset({"get", "items", "values"})
 """Methods of tables that give what is in them."""
+ABSTRACT: Final = Ref("abc.abstractmethod")
 METHODCALLER: Final = Ref("operator.methodcaller")
 """What makes functions that call a method of what they get; other getters read attributes of it."""
 
@@ -145,9 +146,11 @@ class Results:
 
     def _fitting(self, whole: Value | None, module: Module, name: Value | None) -> Value | None:
         """The functions and classes of a module, or methods of an object, whose names fit a text that a file puts together of parts which
-        aren't all known: `f"train_{model}"`; None for no such text."""
-        if not (isinstance(name, Result) and name.of == PUT_TOGETHER and isinstance(whole, Ref | Instance)):
+        aren't all known: `f"train_{model}"`; of a name that isn't known at all, a module's classes."""
+        if not isinstance(whole, Ref | Instance):
             return None
+        if not (isinstance(name, Result) and name.of == PUT_TOGETHER):
+            return self._any_class(whole)
         path, _, inside = (whole.name if isinstance(whole, Ref) else whole.of).partition("::")
         parts = [arg.value.value if isinstance(arg.value, Const) else "" for arg in module.sites[name.site].args]
         begin, end = str(parts[0]), str(parts[-1])
@@ -159,6 +162,24 @@ class Results:
         there = [one for one in names if "." not in one and len(one) > len(begin + end)]
         fits = [one for one in there if one.startswith(begin) and one.endswith(end)][:MOST_DEFINITIONS]
         return join(Ref(f"{path}::{within}{one}") for one in fits) if fits else None
+
+    def _any_class(self, whole: Ref | Instance) -> Value | None:
+        """The classes that a module of the program offers, of which a name that isn't known chooses one."""
+        resolver, path = self._resolver, whole.name.removesuffix("::") if isinstance(whole, Ref) else ""
+        homes = (resolver.stars.reached(path) or ()) if resolver.is_module(path) else ()
+        names = dict.fromkeys(name for home in homes for name in resolver.modules.offers(home))
+        offered = [resolver.member(whole, name) for name in names]
+        found = [one for one in offered if isinstance(one, Ref) and self._may_be_built(one.name)]
+        return join(found) if 1 < len(found) <= MOST_DEFINITIONS else None
+
+    def _may_be_built(self, name: str) -> bool:
+        """Whether a name is that of a class of the program of which there may be objects: no method of it waits for derived ones."""
+        module, inside = self._resolver.definition(name) or (None, "")
+        if module is None or inside not in module.classes:
+            return False
+        methods = (module.functions.get(f"{inside}.{method}") for method in module.classes[inside].methods)
+        decorators = (value for one in methods if one is not None for value in module.detail(one).decorators)
+        return all(self._resolver.normal(module.path, value) != ABSTRACT for value in decorators)
 
     def returned(self, name: str) -> Value | None:
         """What a function of the program gives back."""

@@ -27,8 +27,8 @@ from detlint.model.arguments import Argument
 from detlint.model.module import Module
 from detlint.model.parts import calls_of_parts
 from detlint.model.places import LOCALS, call_of
-from detlint.model.runs.calls import left_out, root_of
-from detlint.model.runs.values import is_parsed
+from detlint.model.runs.calls import left_out
+from detlint.model.runs.values import is_parsed, root_of
 from detlint.model.sites.records import (
     Const,
     Either,

@@ -245,7 +245,9 @@ class Loaded:
 
 
 def is_table(value: Value | None) -> bool:
-    """Whether a value is a whole table that a file has."""
+    """Whether a value is a table that a file has, or what stands in one."""
+    while isinstance(value, Member):
+        value = value.base
     return isinstance(value, Ref) and value.name.startswith(_TABLE)
 
 

@@ -15,7 +15,7 @@ from detlint.model.raises import Raises
 from detlint.model.registries import BUILDS, Registries, last
 from detlint.model.resolve import Resolver
 from detlint.model.runs.reach import Effect, matters, touches
-from detlint.model.runs.values import is_parsed, rests_on_name
+from detlint.model.runs.values import is_parsed, rests_on_name, root_of
 from detlint.model.sinks import Sinks
 from detlint.model.sites.records import (
     LOOKED_UP,
@@ -43,6 +43,8 @@ from detlint.model.training import ONLY_DIFFERENTIATES
 
 DEEPEST: Final = 800
 """How deep calls are explored for what matters."""
+MOST_HELPERS: Final = 4
+"""Functions that give back what others do."""
 # Methods of a function that hand it over to a library.
 LATER: Final = ("add_command", "remote")
 CALLS: Final = ("call", "partial", "config")
@@ -370,7 +372,7 @@ class Calls(Callees):
         if site.kind not in CALLS:
             return
         target = self.dispatched(module, index, receiver)
-        if self.is_prepared(target) or rests_on_name(target):
+        if self.is_prepared(target) or rests_on_name(target) or self.rests_on_settings(target):
             yield None
             return
         if (holds_parameter(site.target) or holds_parameter(target)) and receiver != BARE:
@@ -409,6 +411,15 @@ class Calls(Callees):
             and self._prepares(option.site)
             for option in options(target)
         )
+
+    def rests_on_settings(self, value: Value | None) -> bool:
+        """Whether settings say what something is: it is of what a builder gives, perhaps by way of functions of the program."""
+        root = root_of(value)
+        for _ in range(MOST_HELPERS if root is not value else 0):
+            if not isinstance(root, Ref) or "::" not in root.name:
+                break
+            root = root_of(self.resolver.results.returned(root.name))
+        return isinstance(root, Ref) and root.name in self.resolver.catalog.builders
 
     def _prepares(self, number: int) -> bool:
         """Whether a call, whose site may not be known, gives what takes gradients of more than its arguments."""
@@ -530,13 +541,6 @@ def holds_parameter(value: Value | None) -> bool:
     return any(map(holds_parameter, root.options)) if isinstance(root, Either) else isinstance(root, Param)
 
 
-def root_of(value: Value | None) -> Value | None:
-    """What attributes and results are of, in the end."""
-    while isinstance(value, (Member, Result)):
-        value = value.base if isinstance(value, Member) else value.of
-    return value
-
-
 def rests_on_call(value: Value | None) -> bool:
     """Whether what something is hangs on what a call gives: of a function of the program, or by a name that isn't written out."""
     while isinstance(value, (Member, Result)):
@@ -573,10 +577,7 @@ def is_choice(value: Value | None) -> bool:
 
 def is_chosen(target: Value) -> bool:
     """Whether a registry may be what chooses: `MODELS[name](...)`, `self.get(name)(...)`, `MODELS.build(...)`."""
-    root = target
-    while isinstance(root, (Member, Result)):
-        root = root.base if isinstance(root, Member) else root.of
-    if not isinstance(root, (Ref, Instance)):
+    if not isinstance(root_of(target), (Ref, Instance)):
         return False
     return is_choice(target) or isinstance(target, Result) or last(target) in BUILDS
 

@@ -13,8 +13,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from detlint.catalog import Factory
+from detlint.model.factories import named
 from detlint.model.launches.loaded import is_table as of_settings
 from detlint.model.module import Module
+from detlint.model.registries import last
 from detlint.model.resolve import Resolver
 from detlint.model.results import VIEWS, in_table
 from detlint.model.sites.reading.values import FLAGS
@@ -43,6 +46,8 @@ from detlint.model.sites.scope import chosen, is_collection, join, over
 from detlint.model.tables import is_changed
 
 DEEPEST = 12
+_CONFIG: Final = "config"
+"""The parameter of builders that is a table."""
 _T = TypeVar("_T")
 Arguments = Sequence[tuple[str, Value | None]]
 """Those of a call, in order, by the names that `Arg` has, and as their file has them."""
@@ -345,12 +350,26 @@ class Values:
             return self.note(HANDED, key, self.handed.get(key)) or Origin(found)
         if isinstance(found, Result) and isinstance(found.of, Ref) and "::" in found.of.name:
             place = self.resolver.place(found.site)
-            inside = Frame(place[0], place[0].function_of(place[1]), outer=frame) if place is not None else frame
+            inside = self._constructing(kind, *place, frame) if place is not None else frame
             made = self._called(
                 inside, Result(found.of, found.site & 0xFFFFFFFF if place is not None else -1), found.of
             )
             return Origin(made.value, spot or made.default)
         return Origin(found, spot if spot is not None else base.default)
+
+    def _constructing(self, kind: str, module: Module, site: Site, outer: Frame) -> Frame:
+        """The function around a call that makes an attribute of a class: its constructor has what it was handed."""
+        function = module.function_of(site)
+        frame = Frame(module, function, outer=outer)
+        if f"{module.path}::{function.name}" != f"{kind}.__init__":
+            return frame
+        given = Given({p.name: partial(self._handed_or_own, frame, kind, p.name) for p in module.taken(function)})
+        return Frame(module, function, given, outer=outer)
+
+    def _handed_or_own(self, frame: Frame, kind: str, parameter: str) -> Origin:
+        """What the constructor of a class was handed for a parameter; where nothing, its default."""
+        key = f"{kind}.{parameter}"
+        return self.note(HANDED, key, self.handed.get(key)) or self._parameter(frame, Param(parameter))
 
     def said(self, table: Value | None, key: str) -> Origin | None:
         """What a file of settings says under a key of a table of it, and where."""
@@ -372,6 +391,35 @@ class Values:
         read = partial(self.resolver.loaded.read_by, frame.module, site, target.name, given=given)
         table = read("") or read(self.note(SCRIPT, None, self.script))
         return Origin(table) if table is not None else None
+
+    def table_of(self, frame: Frame, site: Site) -> tuple[Factory, int] | None:
+        """What a call says that builds things by tables, and which of its arguments is one: `hydra.utils.instantiate(cfg.model)`; None
+        for any other."""
+        catalog = self.resolver.catalog
+        if site.kind != "call" or last(site.target) not in catalog.builder_words:
+            return None
+        meant = self.resolver.normal(frame.module.path, site.target)
+        factory = catalog.builders.get(meant.name) if isinstance(meant, Ref) else None
+        names = [argument.name for argument in site.args]
+        at = 0 if names[:1] == [""] else names.index(_CONFIG) if _CONFIG in names else -1
+        return (factory, at) if factory is not None and at >= 0 else None
+
+    def described_by(self, frame: Frame, site: Site) -> Value | None:
+        """The definition of the program that such a call builds, by what a file of settings says; None where it isn't known, or only
+        prepared."""
+        built = self.table_of(frame, site)
+        if built is None:
+            return None
+        factory, at = built
+        table = self.look(frame, site.args[at].value).value
+        prepares = self.said(table, factory.partial) if factory.partial else None
+        if prepares is not None and prepares.value != Const(False):
+            return None
+        said = self.said(table, factory.key)
+        text = said.value.value if said is not None and isinstance(said.value, Const) else None
+        of_program = named(factory, text, self.resolver.catalog) if isinstance(text, str) else None
+        found = self.resolver.name(frame.module.path, of_program.name) if of_program is not None else None
+        return found if isinstance(found, Ref) and "::" in found.name else None
 
     def _text_given(self, frame: Frame, name: str) -> str | None:
         """The text that a call gave a parameter."""
@@ -434,6 +482,9 @@ class Values:
     def _result(self, frame: Frame, value: Result) -> Origin:
         if (read := self._table(frame, value)) is not None:
             return read
+        built = self.described_by(frame, frame.module.sites[value.site]) if value.site >= 0 else None
+        if built is not None:
+            return Origin(Result(built, self.resolver.global_site(frame.module.path, value.site)))
         if isinstance(value.of, Member) and value.of.attr in VIEWS:
             inside = in_table(self.look(frame, value.of.base).value, value.of.attr)
             if inside is not None:
@@ -685,12 +736,16 @@ def rests_on_name(value: Value | None) -> bool:
     return isinstance(value, Result)
 
 
+def root_of(value: Value | None) -> Value | None:
+    """What attributes and results are of, in the end."""
+    while isinstance(value, (Member, Result)):
+        value = value.base if isinstance(value, Member) else value.of
+    return value
+
+
 def is_parsed(value: Value | None, resolver: Resolver, path: str) -> bool:
     """Whether a value of a file is what a command line was parsed into, or may be, as a parameter may."""
-    root = value
-    while isinstance(root, (Result, Member)):
-        root = root.of if isinstance(root, Result) else root.base
-    return isinstance(root, Param) or _is_of_parser(value, resolver, path)
+    return isinstance(root_of(value), Param) or _is_of_parser(value, resolver, path)
 
 
 def _is_of_parser(value: Value | None, resolver: Resolver, path: str, depth: int = 0) -> bool:
