@@ -14,7 +14,8 @@ from typing import Final
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
 from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.domains.modes import METHODS, Modes, Network
 from detlint.ir import ops as op
 from detlint.ir.code import Function

@@ -8,7 +8,8 @@ from typing import Final
 
 from detlint.db import Memo
 from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning

@@ -9,7 +9,8 @@ from msgspec import structs
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import Own, case_of, level
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.places import Place

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.model.module import Module
 from detlint.model.runs.reach import Place, Seeding, is_object
 from detlint.model.runs.values import Frame, Spot, Values

@@ -14,7 +14,8 @@ from typing import Final, NamedTuple
 from detlint.checks.finding import Step
 from detlint.checks.library import draws_by_itself, matters_little
 from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.model.liveness import Followed, Piece, Program, Reason, live, way_to
 from detlint.model.module import Module
 from detlint.model.runs.reach import HOST, Draws, Place, Reach

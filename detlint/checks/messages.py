@@ -10,7 +10,7 @@ from detlint.catalog import Applicability, Recipe, Rule
 from detlint.checks.finding import Finding
 from detlint.checks.levels import Level
 from detlint.config import Settings
-from detlint.domains.matching.match import Match
+from detlint.domains.matching.record import Match
 from detlint.model.module import Module
 from detlint.model.sites.records import Const, Site
 

@@ -10,7 +10,8 @@ from detlint.catalog import OPEN_SEED, SHUFFLED, Target
 from detlint.checks.silence import STREAMS, SWITCHED, Silence, only_trains
 from detlint.db import Memo
 from detlint.domains.known import Domains
-from detlint.domains.matching.match import OPERATORS, Match
+from detlint.domains.matching.match import OPERATORS
+from detlint.domains.matching.record import Match
 from detlint.domains.reached.unapplied import Unapplied
 from detlint.domains.reached.unread import Ignored, Ignores
 from detlint.model.kept_in_files import SPLITS, is_kept

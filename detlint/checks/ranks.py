@@ -10,7 +10,8 @@ from typing import Final
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
 from detlint.db import Memo
-from detlint.domains.matching.match import Matcher, is_class
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import is_class
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning

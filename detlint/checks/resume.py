@@ -10,7 +10,8 @@ from detlint.checks.finding import Certainty, Finding, Step
 from detlint.checks.levels import ALIGN, case_of, level
 from detlint.domains.draws import makes_generator
 from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.endings import last_name, may_be_one

@@ -16,7 +16,8 @@ from detlint.checks.live_draws import LiveDraw
 from detlint.config import Settings
 from detlint.domains.constant.evaluator import COMPARISONS, value_of
 from detlint.domains.known import Domains
-from detlint.domains.matching.match import Match, Matcher, known_constant
+from detlint.domains.matching.match import Matcher, known_constant
+from detlint.domains.matching.record import Match
 from detlint.effects.flow import Flow
 from detlint.effects.words import Words
 from detlint.ir import ops as op

@@ -16,7 +16,7 @@ from detlint.domains.device.hardware import target_of
 from detlint.domains.draws import makes_generator
 from detlint.domains.entropy import Picked
 from detlint.domains.known import Domains
-from detlint.domains.matching.match import Match
+from detlint.domains.matching.record import Match
 from detlint.domains.matching.scope import implied_by_imports
 from detlint.domains.order import order, queues
 from detlint.domains.order.rows import ROWS, are_sorted

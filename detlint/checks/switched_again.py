@@ -6,7 +6,8 @@ What it may assume: a run passes all that matters in its functions; built-in fun
 from __future__ import annotations
 
 from detlint.catalog import Scalar
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.ir import ops as op
 from detlint.model.places import point_of
 from detlint.model.runs.reach import Place, Reach

@@ -15,7 +15,8 @@ from detlint.domains.device.hardware import target_of, targets_of
 from detlint.domains.gradient.backward import Backward
 from detlint.domains.known import Domains
 from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.domains.matching.scope import fulfilled, implied, implied_alone
 from detlint.marks import Brief
 from detlint.model.module import Module

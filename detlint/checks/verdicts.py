@@ -18,7 +18,8 @@ from detlint.db import Memo
 from detlint.domains.device.placed import asked
 from detlint.domains.device.where import ACCELERATOR, OPEN
 from detlint.domains.known import Domains
-from detlint.domains.matching.match import OPERATORS, Match, is_class
+from detlint.domains.matching.match import OPERATORS
+from detlint.domains.matching.record import Match, is_class
 from detlint.domains.numeric.distinct import differ
 from detlint.domains.order import order, queues
 from detlint.domains.reached.unread import IN_PLACE, Ignores, UnreadObjects, is_unread

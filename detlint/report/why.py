@@ -12,7 +12,7 @@ from detlint.checks.levels import as_note
 from detlint.checks.seeds import written
 from detlint.checks.suppress import suppress
 from detlint.config import severity_of
-from detlint.domains.matching.match import Match
+from detlint.domains.matching.record import Match
 from detlint.inspect import Inspection, Traced, runs_of
 from detlint.model.arguments import Argument
 from detlint.model.runs.reach import Place, Reach

@@ -18,7 +18,7 @@ from detlint.domains.constant.evaluator import (
 )
 from detlint.domains.constant.lookups import respells, text_in
 from detlint.domains.constant.splats import hands_on, keyword, opened
-from detlint.domains.matching.match import Match, is_class
+from detlint.domains.matching.record import Match, is_class
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place, Test

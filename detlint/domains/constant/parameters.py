@@ -19,7 +19,8 @@ from detlint.domains.constant.evaluator import (
     settle,
 )
 from detlint.domains.constant.factors import is_cancelled
-from detlint.domains.matching.match import OPERATORS, Match
+from detlint.domains.matching.match import OPERATORS
+from detlint.domains.matching.record import Match
 from detlint.ir import ops as op
 from detlint.ir.places import Place, Test, named
 from detlint.ir.written import written

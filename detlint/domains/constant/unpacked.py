@@ -8,7 +8,8 @@ from itertools import islice, product
 from typing import Final
 
 from detlint.db import Memo
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.model.arguments import Argument
 from detlint.model.module import Module
 from detlint.model.sites.reading.values import opened

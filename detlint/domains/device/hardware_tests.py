@@ -4,7 +4,8 @@ isn't reached on the hardware for which its entry holds."""
 from __future__ import annotations
 
 from detlint.domains.device.hardware import HardwareTests
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.model.module import Module
 from detlint.model.parts import calls_of_parts
 from detlint.model.uses import Use, Users

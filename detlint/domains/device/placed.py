@@ -11,7 +11,7 @@ from detlint.catalog import Entry
 from detlint.domains.device.callers import Callers
 from detlint.domains.device.device import Devices
 from detlint.domains.device.where import ACCELERATOR, HOST, LEFT, NOWHERE, OPEN, Where
-from detlint.domains.matching.match import Match
+from detlint.domains.matching.record import Match
 from detlint.ir.places import Place
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module

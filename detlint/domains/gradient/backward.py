@@ -5,7 +5,8 @@ from __future__ import annotations
 from detlint.config import Settings
 from detlint.domains.gradient.gradients import BEFORE, OPEN, UNUSED, Gradients
 from detlint.domains.gradient.origins import Origins
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.model.module import Module
 
 

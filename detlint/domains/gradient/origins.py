@@ -6,7 +6,8 @@ from typing import Final
 
 from detlint.domains.gradient.feeds import Feeds, Place
 from detlint.domains.gradient.gradients import Gradients
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
 from detlint.model.module import Module

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from detlint.catalog import Entry
-from detlint.domains.matching.match import Match, Matcher
+from detlint.domains.matching.match import Matcher
+from detlint.domains.matching.record import Match
 from detlint.domains.numeric.numbers import Made, Numbers, first
 from detlint.ir import ops as op
 from detlint.ir.code import Function

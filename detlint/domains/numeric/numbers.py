@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from detlint.domains.matching.match import SAME_NUMBERS, Matcher
+from detlint.domains.matching.arguments import SAME_NUMBERS
+from detlint.domains.matching.match import Matcher
 from detlint.domains.numeric.lengths import AXES, axis_of, length, literal
 from detlint.domains.numeric.objects import Objects
 from detlint.ir import ops as op
