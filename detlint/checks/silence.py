@@ -95,54 +95,81 @@ class Silence:
 
     def _by_itself(self, module: Module, index: int, match: Match, runs: Runs) -> str:
         """Why a match is no finding, by where it stands, what becomes of it, and what the runs that pass it have done."""
-        code, site = match.entry.rule, module.sites[index]
         passed = [passage for passage in runs.passages if index in passage.sites]
         through = [passage.outcome for passage in passed]
+        return (
+            self._by_passages(module, index, match, passed)
+            or self._by_seed(module, index, match)
+            or self._by_result(module, index, match, through)
+            or self._by_hardware(module, match, through)
+            or self._by_order(module, index, match)
+            or self._by_later(module, index, match, passed, runs)
+        )
+
+    def _by_passages(self, module: Module, index: int, match: Match, passed: list[Passage]) -> str:
+        """By where it stands, and what the runs have set that come there."""
+        code, entry, through = match.entry.rule, match.entry, [passage.outcome for passage in passed]
         if code == "DET606" and passed and all(index in passage.silent for passage in passed):
             return "every run that comes here switches it on again before anything computes"
         if code == "DET110" and through and any(m.entry.seeds for m in self._matcher.matches(module, index)):
             return "the seed flow of the runs that pass here says it"
-        if match.entry.block and not self._draws_under(module, index):
+        if entry.block and not self._draws_under(module, index):
             return "it heads no block in which something is drawn or a layer is built"
-        if reason := self._out_of_place(match.entry, module, index, through):
+        if reason := self._out_of_place(entry, module, index, through):
             return reason
         if self.keras_mode.holds(match, passed):
             return "no run that comes here tells its layers to train"
-        if match.entry.unless_under and self._matcher.is_under(module, site, match.entry.unless_under):
+        if entry.unless_under and self._matcher.is_under(module, module.sites[index], entry.unless_under):
             return "the block around it chooses a kernel whose order is fixed"
-        if match.entry.unless_set and through and all(run.held.get(match.entry.unless_set) for run in through):
+        if entry.unless_set and through and all(run.held.get(entry.unless_set) for run in through):
             return "every run that passes here has chosen a kernel whose order is fixed"
+        return ""
+
+    def _by_seed(self, module: Module, index: int, match: Match) -> str:
+        """By what it is handed to, or what goes through it: that seeds it, or draws nothing."""
         if "draws-ahead" in match.entry.contexts and self._fixed_data.holds(module, index, match.name):
             return "nothing draws in the data that it goes through"
-        if code == OPEN_SEED and seeds.set_later(module, index, match.entry.when, self._reseeding):
+        if match.entry.rule != OPEN_SEED:
+            return ""
+        if seeds.set_later(module, index, match.entry.when, self._reseeding):
             return "the file gives it a seed later"
-        if code == OPEN_SEED and self._is_seeded_part(module, index):
-            return "all that it is handed to give it a seed"
-        sinks = self._matcher.sinks
+        return "all that it is handed to give it a seed" if self._is_seeded_part(module, index) else ""
+
+    def _by_result(self, module: Module, index: int, match: Match, through: list[Outcome]) -> str:
+        """By what becomes of what it gives."""
+        code, sinks = match.entry.rule, self._matcher.sinks
+        of_stream = code.startswith(STREAMS)
         if "only-gives" in match.entry.contexts and sinks.is_dropped(module, index):
             return "what it gives is dropped"
-        if (code.startswith(STREAMS) or code in ON_DEVICE) and is_tried(module, index):
+        if (of_stream or code in ON_DEVICE) and is_tried(module, index):
             return "it only tries something out: tests come there, or no more than shapes are shown"
-        if code.startswith(STREAMS) and sinks.tells_apart(module, index):
+        if of_stream and sinks.tells_apart(module, index):
             return "it only tells runs or files apart"
-        if code.startswith(STREAMS) and sinks.is_certain(module, index):
+        if of_stream and sinks.is_certain(module, index):
             return "what it gives is the same whatever it draws"
         if code.startswith((STREAMS, TRANSFORM)) and sinks.is_only_shown(module, index):
             return "what it gives is only shown"
         if code == OPEN_SEED and self.is_unused(module, index):
             return "nothing is done with the object that it makes, but to show it"
         runs_load = bool(through) and all(outcome.loads and not outcome.trains for outcome in through)
-        if code.startswith(STREAMS) and self._loaded.overwritten(module, index, runs_load):
+        if of_stream and self._loaded.overwritten(module, index, runs_load):
             return "it makes weights, and all who build their layer load others"
         if code in ON_DEVICE and self._matcher.only_shown(module, index):
             return "it is an example for a tracer, or a function is tried out with it"
+        return ""
+
+    def _by_hardware(self, module: Module, match: Match, through: list[Outcome]) -> str:
+        """By the hardware that the runs choose which come there."""
         if self._matcher.is_for_runs(module, match.entry) and not any(
             run.trains and target_of(run.held.get(HARDWARE)) == "cpu" for run in through
         ):
             return "it holds on the CPU, which no run that comes here and trains is seen to choose"
-        if chosen := self._elsewhere(match.entry, module, through):
-            return f"every run that comes here chooses {chosen}"
-        by_order = site.kind == "order" or code in UNORDERED
+        chosen = self._elsewhere(match.entry, module, through)
+        return f"every run that comes here chooses {chosen}" if chosen else ""
+
+    def _by_order(self, module: Module, index: int, match: Match) -> str:
+        """By what the order, or the value, of what it gives decides."""
+        by_order = module.sites[index].kind == "order" or match.entry.rule in UNORDERED
         if by_order and os.path.basename(module.path) == "setup.py":
             return "a build script: what it lists is compiled or packed"
         if "picks" in match.entry.contexts and not self._picked.holds(module, index):
@@ -151,8 +178,13 @@ class Silence:
             return "the rows are sorted at once, by all columns that tell one from another"
         if by_order and not self.order_of(module, index):
             return "the order of what it gives never matters, or is put right"
+        return ""
+
+    def _by_later(self, module: Module, index: int, match: Match, passed: list[Passage], runs: Runs) -> str:
+        """By what is done later: a seed, a switch, a new start, or nothing."""
+        code, through = match.entry.rule, [passage.outcome for passage in passed]
         if code == "DET103" and (
-            seeds.seeded_later(module, index, sinks.kept_as(module, index), self._reseeding)
+            seeds.seeded_later(module, index, self._matcher.sinks.kept_as(module, index), self._reseeding)
             or (passed and all(index in p.seeded for p in passed))
         ):
             return "the generator gets a seed, here or later"
