@@ -224,12 +224,7 @@ class Calling(Effects):
             return
         self.trained = self.trained or (bool(receiver) and receiver in self.ready and not self.making)
         if call.constructs:
-            self.values.handed.update(call.handed)
-            made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
-            if place is None or not self.is_left_alone(receiver, place):
-                made.append(Frame(module, function, call.given, receiver, call.registry, self.frame))
-                if place is not None:
-                    self.keep_maker(place, made[-1])
+            self.note_object(call)
         if call.seen is not None:
             self.result.inert.add((module.path, function.number))
             self.see(call.seen)
@@ -277,6 +272,16 @@ class Calling(Effects):
         self.frame = outer
         self.stack.pop()
         self.done[key] = (dict(self.state.streams), dict(self.state.switches), self.stopped)
+
+    def note_object(self, call: Call) -> None:
+        """Note with what a constructor is called, unless nothing is done with the object."""
+        module, function, receiver, place = call.module, call.function, call.receiver, call.place
+        self.values.handed.update(call.handed)
+        made = self.made.setdefault((receiver, f"{module.path}::{function.owner}"), [])
+        if place is None or not self.is_left_alone(receiver, place):
+            made.append(Frame(module, function, call.given, receiver, call.registry, self.frame))
+            if place is not None:
+                self.keep_maker(place, made[-1])
 
     def keep_maker(self, place: Place, frame: Frame) -> None:
         """Note with what an object is made at a site; where another one is made there otherwise, nothing is known of either."""

@@ -171,44 +171,68 @@ class Effects(Streams):
 
     def affect(self, place: Place, effect: Effect, made: Place, prepared: bool) -> None:
         """What a call of the catalog does, whose arguments stand at `made`."""
-        entry = effect.entry
-        self.result.loads = self.result.loads or (LOADS_WEIGHTS in entry.contexts and not self.doubtful)
-        self.result.infers = self.result.infers or "evaluates" in entry.contexts
+        contexts = effect.entry.contexts
+        self.note_use(place, contexts)
+        self.affect_training(place, effect, made)
+        self.affect_communication(effect)
+        if "loader" in contexts:
+            self.load(effect, made)
+        if "builds-settings" in contexts:
+            self.build_settings(effect, made)
+        if not prepared:
+            self.affect_streams(place, effect, made)
+            self.affect_switches(place, effect, made)
+
+    def note_use(self, place: Place, contexts: Collection[str]) -> None:
+        """Note what the run does with weights."""
+        self.result.loads = self.result.loads or (LOADS_WEIGHTS in contexts and not self.doubtful)
+        self.result.infers = self.result.infers or "evaluates" in contexts
         own = place.module is self.result.entry.module
-        self.seems_to_infer = self.seems_to_infer or (own and "seems-to-evaluate" in entry.contexts)
-        self.result.measures = self.result.measures or "measures" in entry.contexts
-        if "trains" in entry.contexts:
+        self.seems_to_infer = self.seems_to_infer or (own and "seems-to-evaluate" in contexts)
+        self.result.measures = self.result.measures or "measures" in contexts
+        self.result.restarts = self.result.restarts or "restarts" in contexts
+        if JOINS_PEERS in contexts:
+            self.joined = self.state.copy()
+
+    def affect_training(self, place: Place, effect: Effect, made: Place) -> None:
+        """A call that trains, or gets a layer ready for that."""
+        contexts = effect.entry.contexts
+        if "trains" in contexts:
             # What an import makes ready may never be called.
-            if not (self.importing and PREPARES in entry.contexts) and not self.is_tried_back(made):
-                if TRAINING_CELL in entry.contexts and not self.making:
+            if not (self.importing and PREPARES in contexts) and not self.is_tried_back(made):
+                if TRAINING_CELL in contexts and not self.making:
                     self.build_cell(effect, place)
                 else:
-                    self.train(entry.contexts)
-                self.by_hand = self.by_hand or PREPARES in entry.contexts
-        elif "readies" in entry.contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
+                    self.train(contexts)
+                self.by_hand = self.by_hand or PREPARES in contexts
+        elif "readies" in contexts and not self.making and not _gives_mode_back(made.module.sites[made.site]):
             self.ready.add("")  # what a layer tells its parts, it is told itself before it trains
-        if JOINS_PEERS in entry.contexts:
-            self.joined = self.state.copy()
-        self.result.restarts = self.result.restarts or "restarts" in entry.contexts
-        if STARTS_COMMUNICATION in entry.contexts:
+
+    def affect_communication(self, effect: Effect) -> None:
+        """A call that starts to communicate, or adds up what several devices have."""
+        contexts = effect.entry.contexts
+        if STARTS_COMMUNICATION in contexts:
             self.result.communicates = True
             known = effect.name.partition(".")[0] in self.resolver.catalog.adding
             self.result.adds_up = self.result.adds_up or not known
-        adds = not ADDING.isdisjoint(entry.contexts)
-        self.cells_add = self.cells_add or (adds and TRAINING_CELL in entry.contexts)
-        self.result.adds_up = self.result.adds_up or (adds and TRAINING_CELL not in entry.contexts)
-        if "loader" in entry.contexts:
-            self.load(effect, made)
-        if "builds-settings" in entry.contexts and self.resolver.loaded is not None:
-            self.rests = True  # on which script that is
-            table = self.resolver.loaded.read_by(
-                made.module, made.module.sites[made.site], effect.name, self.result.entry.module.path
-            )
-            home = self.resolver.module(path_of(table)) if table is not None else None
-            if home is not None:  # what it names is built, or called, in order
-                self.import_module(home.path)
-        if prepared:
+        adds = not ADDING.isdisjoint(contexts)
+        self.cells_add = self.cells_add or (adds and TRAINING_CELL in contexts)
+        self.result.adds_up = self.result.adds_up or (adds and TRAINING_CELL not in contexts)
+
+    def build_settings(self, effect: Effect, made: Place) -> None:
+        """What a file of settings names is built, or called, in order, where a call does that with what it reads."""
+        if self.resolver.loaded is None:
             return
+        self.rests = True  # on which script that is
+        site, script = made.module.sites[made.site], self.result.entry.module.path
+        table = self.resolver.loaded.read_by(made.module, site, effect.name, script)
+        home = self.resolver.module(path_of(table)) if table is not None else None
+        if home is not None:
+            self.import_module(home.path)
+
+    def affect_streams(self, place: Place, effect: Effect, made: Place) -> None:
+        """A call that seeds, draws, or makes a generator."""
+        entry = effect.entry
         if entry.seeds:
             self.seed(place, effect, made)
         if entry.rule == "DET103" or (entry.returns == "generator" and entry.seed):
@@ -223,28 +247,33 @@ class Effects(Streams):
         if entry.rule == "DET107":
             self.leave_open(effect)
         if not entry.rule.startswith("DET1"):
-            # A copy of a library's layer goes by a name of its own.
-            weights = "initial-weights" in entry.contexts or any(
-                map(self.resolver.kinds.layer, (effect.name, *entry.names))
-            )
-            kept = weights or self.makes_weights(place)
-            self.draws_weights = self.draws_weights or (kept and bool(entry.draws))
-            by_mode = self.asks_mode(effect, made)
-            read = reads(effect)
-            used_later = by_mode or read or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
-            for stream in (
-                entry.draws if (used_later or not (kept and self.hollow)) and not self.is_never_read(place) else ()
-            ):
-                if not WEIGHTS.isdisjoint(entry.contexts) and self.gives_seeds(stream):
-                    continue
-                if used_later:
-                    layer = weights or by_mode or self.training > 0
-                    self.later.append(
-                        Later(stream, place, self.path, layer, read, entry.while_training, self.held(stream))
-                    )
-                elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
-                    self.draw(stream, place, kept)
-        for switch, value in entry.sets.items():
+            self.draw_by_call(place, effect, made)
+
+    def draw_by_call(self, place: Place, effect: Effect, made: Place) -> None:
+        """What a call draws, now or when the object is used that it makes."""
+        entry = effect.entry
+        # A copy of a library's layer goes by a name of its own.
+        layers = map(self.resolver.kinds.layer, (effect.name, *entry.names))
+        weights = "initial-weights" in entry.contexts or any(layers)
+        kept = weights or self.makes_weights(place)
+        self.draws_weights = self.draws_weights or (kept and bool(entry.draws))
+        by_mode, read = self.asks_mode(effect, made), reads(effect)
+        used_later = by_mode or read or is_object(effect, weights) or (FILLS in entry.contexts and _is_kept(made))
+        if not entry.draws or (kept and self.hollow and not used_later) or self.is_never_read(place):
+            return
+        for stream in entry.draws:
+            if not WEIGHTS.isdisjoint(entry.contexts) and self.gives_seeds(stream):
+                continue
+            if used_later:
+                layer = weights or by_mode or self.training > 0
+                later = Later(stream, place, self.path, layer, read, entry.while_training, self.held(stream))
+                self.later.append(later)
+            elif self.matters(stream, place, entry) and not (weights and self.is_replaced(stream, effect, place)):
+                self.draw(stream, place, kept)
+
+    def affect_switches(self, place: Place, effect: Effect, made: Place) -> None:
+        """A call that sets switches."""
+        for switch, value in effect.entry.sets.items():
             chosen = self.flow.switch(effect, value)
             if chosen is True and isinstance(value, str) and self.is_off(effect, made, value.removeprefix("=")):
                 self.result.offered.setdefault(switch, place)

@@ -7,16 +7,17 @@ from functools import partial
 from typing import Final, TypeVar
 
 from detlint import counters
-from detlint.catalog import Entry, Scalar
+from detlint.catalog import Entry
+from detlint.effects.doing import Doing
 from detlint.effects.ground import Ground
-from detlint.effects.state import Later, Made, State
-from detlint.effects.summary import CALLED, Access, Contexts, Guards, Probe, Site
+from detlint.effects.state import Made, State
+from detlint.effects.summary import CALLED, Access, Contexts, Guards, Site
 from detlint.model.module import Module
 from detlint.model.registries import last
 from detlint.model.runs.calls import Seen, holds_parameter, rests_on_call
 from detlint.model.runs.entry import EntryPoint
-from detlint.model.runs.reach import Draws, Effect, Place, Reach, Way
-from detlint.model.runs.values import HANDED, NAMED, Frame, Origin, Spot, Values, Watch, is_parsed
+from detlint.model.runs.reach import Effect, Place, Reach
+from detlint.model.runs.values import HANDED, NAMED, Frame, Origin, Values, Watch, is_parsed
 from detlint.model.sites.records import Class, Function, Instance, Items, Mapping, Member, Param, Ref, Result, Value
 from detlint.model.sites.records import Site as Called
 
@@ -33,157 +34,21 @@ SITES: Final = frozenset({"built", "followed", "inert", "imported", "judged", "p
 """What is said of the sites that it passes."""
 
 
-class Run:
+class Run(Doing):
     """One run: from an entry point, or from where a process or a command is started."""
 
     def __init__(self, flow: Ground, entry: EntryPoint, state: State, path: tuple[Place, ...]) -> None:
+        super().__init__()
         self.flow = flow
         self.recorder = flow.recorder
         self.resolver = flow.resolver
         self.result = Reach(entry)
         self.state = state
         self.path = path
-        self.way: Way = frozenset()
         self.frame = Frame(entry.module, entry.module.facts.functions[0])
         self.values = Values(flow.resolver, self.differs, self.is_any_drawn, self.optional)
         self.values.script = entry.module.path
         self.values.assigned |= {name: Origin(value) for name, value in entry.started.options}
-        self.done: dict[object, tuple[dict[str, str], dict[str, Scalar], str]] = {}
-        self.stack: list[tuple[str, str]] = []
-        self.imported: set[str] = set()
-        self.asked: set[str] = set()
-        """The files that were asked for options, and how many had been visited and imported by then."""
-        self.asked_at = (0, 0, 0)
-        self.with_options: dict[str, str] = {}
-        """Their options, with the first that has each."""
-        self.met: set[tuple[str, str]] = set()
-        """The imports that it has come by, by file and name."""
-        self.seen: set[Place] = set()
-        self.saw: set[int] = set()
-        """What was seen that does nothing of interest; all runs share that."""
-        self.entered = 0
-        self.doubtful = 0
-        """Above 0 in what only happens when an option is given: it draws nothing by default."""
-        self.elsewhere = 0
-        """Above 0 in a loader's workers."""
-        self.trying = 0
-        """Above 0 in functions that only show the shapes of what they make."""
-        self.wasted = 0
-        """Above 0 in calls whose results nobody reads."""
-        self.training = 0
-        """Above 0 in what only happens while a layer trains."""
-        self.hollow = 0
-        """Above 0 where tensors have no storage: initial weights draw nothing."""
-        self.empties = False
-        """Whether the weights are replaced of the layer that the function gives back which runs now."""
-        self.drawn: dict[str, dict[Place, Draws]] = {}
-        """The draws of each stream before it was seeded, by the first on each way."""
-        self.first: dict[str, Place] = {}
-        self.built: dict[str, Place] = {}
-        """Classes of the program that the run has built objects of, and where first."""
-        self.called: set[str] = set()
-        """Those of them that somebody may call."""
-        self.shelved: set[str] = set()
-        """Those of them of which only imports have built objects."""
-        self.importing = 0
-        """Above 0 while a module is imported."""
-        self.scopes: dict[Place, dict[str, str]] = {}
-        """What leaving a `with` puts back (`torch.random.fork_rng()`), by the call that makes it; "" for an unseeded stream."""
-        self.scoped: list[dict[str, str]] = []
-        """The same for the blocks that the run is in."""
-        self.process_of: tuple[int, Spot] | None = None
-        """Where the process begins, and how long the path was there, if another one has started it."""
-        self.unread_parts: frozenset[int] = frozenset()
-        """Of what the function gives back that is run, the parts that nobody reads."""
-        self.exits = False
-        """Whether the run has come to an end of the process."""
-        self.returns = False
-        """Whether the function that is run may have returned by now."""
-        self.stopped = ""
-        """Where something on this way has surely raised, which nothing has caught yet."""
-        self.failed = ""
-        """Where the body of a loop has, so that the run ends there if it goes through anything."""
-        self.unsure = 0
-        """Above 0 where what raises doesn't end the run: something may catch it, or another way be taken."""
-        self.hopeless: set[Place] = set()
-        """Calls that make what surely raises, or goes through a loop that does, once it is called: `value_and_grad(loss)`."""
-        self.has_trained = False
-        """Whether gradients have been taken, and not only something made that will take them."""
-        self.required: set[Spot] = set()
-        """Defaults with which the run ends, so that what follows has been given something else."""
-        self.building = 0
-        """Above 0 in the constructors of layers."""
-        self.making: list[str] = []
-        """The layers that are being built, or whose passes are followed although no statement asks for them."""
-        self.trained_on: set[Scalar | None] = set()
-        """The hardware that the run had chosen wherever it takes gradients."""
-        self.ready: set[str] = set()
-        """The layers whose own code gets ready to train; "" for code of none that only chooses the mode for it."""
-        self.cells: set[str] = set()
-        """The classes of a library's layers that it builds, and of those that derive from them, which train when they are called."""
-        self.cells_in: set[str] = set()
-        """The files in which it builds them."""
-        self.cells_add = False
-        """Whether those would add up what several devices have."""
-        self.hands_cells = False
-        """Whether what trains when it is called may be called out of sight: something else than a framework gets it, or something
-        unknown is called."""
-        self.by_hand = False
-        """Whether gradients are taken by a function of the program."""
-        self.trained = False
-        """Whether a statement runs one of the layers that are ready."""
-        self.differentiates = False
-        """Whether gradients are taken that may be those of data."""
-        self.draws_weights = False
-        """Whether first weights are drawn."""
-        self.of_weights = False
-        """Whether some of its gradients are not just those of what a function is handed."""
-        self.passes_back = False
-        """Whether gradients are passed back to tensors that keep them, which may be weights."""
-        self.seems_to_infer = False
-        """Whether the script itself tells something to evaluate, whatever that is."""
-        self.kept: dict[str, dict[Ref, frozenset[str]]] = {}
-        """What the files that were imported have put into registries, and the names by which it may be chosen."""
-        self.choices: dict[str, tuple[Place, tuple[Place, ...]]] = {}
-        """Registries from which something was chosen by a name that isn't known; it is run at the end."""
-        self.chosen: dict[int, tuple[str, list[Ref]]] = {}
-        """Calls of what was chosen -> the registry, and what their names say that it is."""
-        self.chosen_methods: dict[str, dict[str, tuple[Place, tuple[Place, ...]]]] = {}
-        """Registries -> the methods that are called of what may have been chosen by a name that isn't known."""
-        self.perhaps: set[str] = set()
-        """Streams that only some of what may be chosen draws from."""
-        self.commands: dict[str, list[Value | None]] = {}
-        """The functions that were added to groups of commands."""
-        self.pending: list[Callable[[], None]] = []
-        """Generators and coroutines that were made and have not run yet."""
-        self.using = False
-        """Whether its statements are over, and frameworks use what it has made."""
-        self.made_at: dict[int | None, Frame | None] = {}
-        """The sites that make objects -> the calls of their constructors; None for one that has made several, of different things."""
-        self.made: dict[tuple[str, str], list[Frame]] = {}
-        """The constructors that have run, by the class of the object and their own -> with what."""
-        self.later: list[Later] = []
-        """Draws of objects that were built on the way: they draw when they are used."""
-        self.standing_in: set[str] = set()
-        """Streams that objects made without a seed of their own draw from when they are used, or may draw from: it isn't decided."""
-        self.handed: list[tuple[Value, Place, bool, Frame]] = []
-        """Functions that were handed to objects of libraries, which call them; whether in workers, and where that was."""
-        self.workers: set[bool] = set()
-        """Whether the loaders that were built have workers."""
-        self.others: list[Reach] = []
-        """The processes that the run starts."""
-        self.started: set[tuple[str, str, int, str]] = set()
-        """The functions that were run in processes, how those are started, the pool, and what decides of their arguments."""
-        self.joined: State | None = None
-        """What held when the process became one of several that run each other's functions."""
-        self.probe: Probe | None = None
-        """What a top level comes to that is only looked at, to know what importing it does."""
-        self.catching = 0
-        """Above 0 where something catches what is raised."""
-        self.rests = False
-        """Whether something that was found out meanwhile rests on what a run has done before."""
-        self.pools: dict[int, Run] = {}
-        """What the processes of pools do, by the call that makes a pool."""
 
     def beside(self: _R, state: State, path: tuple[Place, ...]) -> _R:
         """Another run of the same entry point, from where it is started."""
