@@ -12,6 +12,7 @@ import msgspec
 from detlint import run
 from detlint.catalog import Catalog
 from detlint.config import BASELINE, Config, check_codes, load
+from detlint.files import StrPath
 from detlint.versions import settle
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class Project:
 
     def check(
         self,
-        files: Sequence[run.StrPath],
+        files: Sequence[StrPath],
         paths: Sequence[Path],
         texts: Mapping[str, bytes] | None = None,
         problems: Iterable[tuple[Path, str]] = (),
