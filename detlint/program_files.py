@@ -27,7 +27,7 @@ from detlint.model.index import Index
 from detlint.model.launches.documents import Documents
 from detlint.model.launches.scripts import is_packaged, scripts
 from detlint.model.links import Links
-from detlint.model.modules import ModuleNames, Modules
+from detlint.model.modules import Given, ModuleNames, Modules
 from detlint.model.runs.outcome import Runs
 from detlint.model.sites.gate import yaml_gate_of
 from detlint.model.sites.records import Facts, Head
@@ -57,16 +57,8 @@ class ProgramFiles:
         self.names = ModuleNames()
         self.folders: dict[str, str] = {}
         """The absolute paths of folders, by how they were named; both with a separator at the end."""
-        self.modules = Modules(
-            config.root.absolute(),
-            self._facts,
-            self._code,
-            self._head,
-            self._is_script,
-            self._is_taken,
-            self._put,
-            store.look.began,
-        )
+        given = Given(self._facts, self._code, self._head, self._is_script, self._is_taken, self._put)
+        self.modules = Modules(config.root.absolute(), given, store.look.began)
         self.links = Links()
         self.inside: set[str] = set()
         """The program's own files; what they import from outside of it is in the store too."""

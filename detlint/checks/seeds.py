@@ -77,7 +77,9 @@ def flow(
         properties: as `links.properties` tells them.
         words: tells what may happen in a file.
     """
-    return Flow(resolver, matcher, properties, switch, taken, words, _start_method(matcher.settings))
+    made = Flow(resolver, matcher, properties, switch, taken, words)
+    made.start = _start_method(matcher.settings)
+    return made
 
 
 def _start_method(settings: Settings) -> str:

@@ -30,11 +30,12 @@ class Ground(Calls):
         switch: the value that a site gives a switch.
         taken: whether a test holds by default (None when unknown), and where the default stands that decides.
         words: tells what may happen in a file.
-        start: how processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known.
     """
 
     recorder = Recorder()
     """Is told what the runs do, by who wants to show it."""
+    start = ""
+    """How processes start where nothing says it (`fork`, `spawn`, `forkserver`); "" where that isn't known."""
 
     def __init__(
         self,
@@ -44,13 +45,11 @@ class Ground(Calls):
         switch: Callable[[Any, Scalar], Scalar],
         taken: Taken,
         words: Words,
-        start: str = "",
     ) -> None:
         super().__init__(resolver, knowledge, properties)
         self.switch = switch
         self.taken = taken
         self.words = words
-        self.start = start
         trains = (name.rpartition(".")[0] for name in resolver.catalog.with_context("trains"))
         self.trained = {owner for owner in trains if resolver.classes.is_class(owner)} - resolver.types.tensors
         """The classes whose methods train."""

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from detlint.folders import INIT, is_folder, packages_around
 from detlint.ir.code import Code
@@ -72,38 +72,37 @@ def _own(name: str) -> str:
     return f"({first}){dot}{rest}" if first in STDLIB else name
 
 
+class Given(NamedTuple):
+    """What is asked of whoever reads the files."""
+
+    read: Callable[[str], Facts | None]
+    """The facts of a file, or None where there is no such file."""
+    code: Callable[[str], Code | None]
+    """The IR of a file, or None where there is none."""
+    look: Callable[[str], Head | None]
+    """What is known of a file without reading its facts, or None."""
+    is_script: Callable[[str], bool]
+    """Whether a file has a `__main__` block."""
+    is_taken: Callable[[str], bool]
+    """Whether a top-level name is that of a package which is installed, or may be."""
+    put: Callable[[], Mapping[str, Sequence[str]]]
+    """The folders of files, each with those that files in it put on Python's search path."""
+
+
 class Modules:
     """The program's files by name. Facts are read when first asked for, so gated files cost nothing until needed.
 
     Args:
         root: nothing outside of this folder belongs to the program.
-        read: gives the facts of a file, or None where there is no such file.
-        code: gives the IR of a file, or None where there is none.
-        look: gives what is known of a file without reading its facts, or None.
-        is_script: whether a file has a `__main__` block.
-        is_taken: whether a top-level name is that of a package which is installed, or may be.
-        put: the folders of files, each with those that files in it put on Python's search path.
+        given: is asked for what stands in files.
         began: when the run began, in nanoseconds.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        read: Callable[[str], Facts | None],
-        code: Callable[[str], Code | None],
-        look: Callable[[str], Head | None],
-        is_script: Callable[[str], bool],
-        is_taken: Callable[[str], bool],
-        put: Callable[[], Mapping[str, Sequence[str]]],
-        began: int,
-    ) -> None:
+    def __init__(self, root: Path, given: Given, began: int) -> None:
         self.root = str(root)
-        self._read = read
-        self._code = cache(code)
-        self._look = look
-        self._is_script = is_script
-        self.is_taken = is_taken
-        self._all_put = put
+        self._given = given
+        self._code = cache(given.code)
+        self.is_taken = given.is_taken
         self._began = began
         self.around = Surroundings(self.root)
         self._facts: dict[str, Facts | None] = {}
@@ -120,7 +119,7 @@ class Modules:
     def facts(self, path: str) -> Facts | None:
         """The facts of a file, None where it doesn't exist."""
         if path not in self._facts:
-            self._facts[path] = self._read(path)
+            self._facts[path] = self._given.read(path)
         return self._facts[path]
 
     def code(self, path: str) -> Code | None:
@@ -129,7 +128,7 @@ class Modules:
 
     def head(self, path: str) -> Head | None:
         """The beginning of a file's facts, as brief as `Head.brief` makes it; None where it doesn't exist."""
-        return self._look(path) or self.facts(path)
+        return self._given.look(path) or self.facts(path)
 
     def offers(self, path: str) -> list[str]:
         """The names that `import *` takes from a file, besides those that it takes so from others."""
@@ -262,7 +261,7 @@ class Modules:
 
     @cached_property
     def _put(self) -> Mapping[str, Sequence[str]]:
-        return self._all_put()
+        return self._given.put()
 
     @cached_property
     def _put_anywhere(self) -> frozenset[str]:
@@ -288,7 +287,7 @@ class Modules:
         """Whether a file in a folder has a `__main__` block."""
         if folder not in self._scripted:
             files = self._list(folder)[0]
-            self._scripted[folder] = any(self._is_script(f"{folder}{os.sep}{name}") for name in files)
+            self._scripted[folder] = any(self._given.is_script(f"{folder}{os.sep}{name}") for name in files)
         return self._scripted[folder]
 
     def consulted(self) -> dict[str, tuple[Status, str]]:

@@ -319,13 +319,15 @@ class Arguments:
         module, site = place
         return self.call_arguments(module, site, module.function_of(site))
 
-    def _first_argument(self, global_site: int) -> Value | None:
-        return next((argument.value for argument in self._arguments_of(global_site)), None)
+    def first_argument(self, site: int) -> Value | None:
+        """The first argument of the call at a site, by its global number."""
+        return next((argument.value for argument in self._arguments_of(site)), None)
 
-    def _named_argument(self, global_site: int, name: str) -> Value | None:
-        return next((a.value for a in self._arguments_of(global_site) if a.name == name), None)
+    def named_argument(self, site: int, name: str) -> Value | None:
+        """The argument that it has by a keyword."""
+        return next((a.value for a in self._arguments_of(site) if a.name == name), None)
 
-    def _indexable(self, value: Value) -> Verdict:
+    def indexable(self, value: Value) -> Verdict:
         """Whether a value has items by position: functions, generators, and classes that only iterate have none."""
         if isinstance(value, (Items, Const)):
             return True

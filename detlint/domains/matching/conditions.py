@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as Mapped
+from typing import Protocol
 
 from detlint.catalog import Condition, Entry, Scalar
 from detlint.domains.constant.evaluator import begins_with, is_comparison, settle
@@ -22,6 +23,7 @@ from detlint.model.sites.records import (
     Result,
     Value,
 )
+from detlint.model.types import Types
 from detlint.windows import are_crowded
 
 Verdict = bool | None
@@ -46,35 +48,40 @@ def is_taken_out(value: Value | None) -> bool:
     return isinstance(of, Member) and of.attr in TAKES_OUT and isinstance(of.base, Param)
 
 
+class Calls(Protocol):
+    """What is known of the call that made a value."""
+
+    def first_argument(self, site: int) -> Value | None:
+        """The first argument of the call at a site, by its global number (for `torch.device("cuda")`)."""
+
+    def named_argument(self, site: int, name: str) -> Value | None:
+        """Likewise, by keyword."""
+
+    def indexable(self, value: Value) -> Verdict:
+        """Whether a value can be asked for its items by position."""
+
+
 class Judge:
     """Evaluates conditions.
 
     Args:
-        type_of: the class of a normal value, "" when unknown.
-        tensors: the tensor classes of all frameworks.
-        first_argument: the first argument of the call that made a result (for `torch.device("cuda")`).
-        named_argument: likewise, by keyword.
-        indexable: whether a value can be asked for its items by position.
+        types: knows the classes of values.
+        calls: knows what the call that made a value was given, and what has items.
         draws: whether a value is a function that draws from one of some streams.
         numbers: kinds of numbers (`whole`, `half`) -> the names of their types, and of functions that give tensors of them.
     """
 
     def __init__(
         self,
-        type_of: Callable[[Value | None], str],
-        tensors: frozenset[str],
-        first_argument: Callable[[int], Value | None],
-        named_argument: Callable[[int, str], Value | None],
-        indexable: Callable[[Value], Verdict],
+        types: Types,
+        calls: Calls,
         draws: Callable[[Value, frozenset[str]], bool],
         numbers: Mapped[str, frozenset[str]],
     ) -> None:
-        self.type_of = type_of
-        self.tensors = tensors
-        self.first_argument = first_argument
-        self.named_argument = named_argument
-        self.indexable = indexable
+        self._types = types
+        self._calls = calls
         self.draws = draws
+        tensors = types.tensors
         self._numbers = numbers
         self._giving = {
             kind: frozenset(name.rpartition(".")[2] for name in names if name.rpartition(".")[0] in tensors)
@@ -103,7 +110,7 @@ class Judge:
         whole = settle(bound[owner].value) if dot and owner in bound else None
         if not isinstance(whole, Result) or not isinstance(whole.of, Ref):
             return None
-        given = self.named_argument(whole.site, key)
+        given = self._calls.named_argument(whole.site, key)
         return Argument(given, True) if given is not None else None
 
     def asks_for_values(self, entry: Entry, bound: dict[str, Argument]) -> bool:
@@ -167,7 +174,7 @@ class Judge:
             verdicts.append(True if written else self._each(value, lambda v: _contains(v, part)))
         if condition.type is not None:
             kind = condition.type
-            ask = self.indexable if kind == "indexable" else lambda v: self._is(v, kind)
+            ask = self._calls.indexable if kind == "indexable" else lambda v: self._is(v, kind)
             verdicts.append(self._each(value, ask))
         if condition.not_type is not None:
             verdicts.append(
@@ -211,7 +218,7 @@ class Judge:
             value = Const(prefix)
         value = settle(value)
         if isinstance(value, Result) and value.of == Ref("torch.device"):
-            return self._device(self.first_argument(value.site))
+            return self._device(self._calls.first_argument(value.site))
         return value.value.partition(":")[0] if isinstance(value, Const) and isinstance(value.value, str) else ""
 
     def _holds_numbers(self, value: Value, of: str) -> Verdict:
@@ -226,9 +233,9 @@ class Judge:
         if isinstance(value.of, Ref) and value.of.name in self._numbers[of]:
             return True
         converts = value.of.attr if isinstance(value.of, Member) else getattr(value.of, "name", "").rpartition(".")[2]
-        kind = self.named_argument(value.site, "dtype")
+        kind = self._calls.named_argument(value.site, "dtype")
         if kind is None and converts in ("to", "type"):
-            kind = self.first_argument(value.site)
+            kind = self._calls.first_argument(value.site)
         return True if isinstance(kind, Ref) and kind.name in self._numbers[of] else None
 
     def _is(self, value: Value, kind: str) -> Verdict:
@@ -239,10 +246,10 @@ class Judge:
             return {"str": isinstance(value.value, str), "number": number, "tensor": False}[kind]
         if isinstance(value, (Items, Mapping)):
             return False
-        found = self.type_of(value)
+        found = self._types.of(value)
         if not found:
             return None
-        if found in self.tensors:
+        if found in self._types.tensors:
             return kind == "tensor"
         return found == "builtins.str" if kind == "str" else False if kind == "tensor" else None
 

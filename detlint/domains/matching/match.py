@@ -57,15 +57,8 @@ class Matcher(Candidates):
 
     def __init__(self, users: Users, settings: Settings, linked: Linked, project: Project) -> None:
         super().__init__(users, settings, linked, project)
-        self.judge = Judge(
-            self.resolver.types.of,
-            self.resolver.types.tensors,
-            self._first_argument,
-            self._named_argument,
-            self._indexable,
-            Handed(self).draws,
-            {"whole": self.catalog.whole, "half": self.catalog.half},
-        )
+        numbers = {"whole": self.catalog.whole, "half": self.catalog.half}
+        self.judge = Judge(self.resolver.types, self, Handed(self).draws, numbers)
         self._probes = Probes(self, users.of)
 
     def matches(self, module: Module, index: int) -> list[Match]:
