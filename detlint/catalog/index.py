@@ -145,9 +145,13 @@ class Catalog:
         return {factory.key: factory for factory in self.factories if factory.key}
 
     @cached_property
-    def builders(self) -> dict[str, Factory]:
-        """The functions that build what a table says."""
-        return {name: factory for factory in self.factories for name in factory.builders}
+    def builders(self) -> dict[str, list[Factory]]:
+        """The functions that build what a table says, by one of several keys."""
+        found: dict[str, list[Factory]] = {}
+        for factory in self.factories:
+            for name in factory.builders:
+                found.setdefault(name, []).append(factory)
+        return found
 
     @cached_property
     def builder_words(self) -> frozenset[str]:

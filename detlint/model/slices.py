@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function
+from detlint.ir.records import OTHERS, REST
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.uses import Users
 
@@ -249,10 +250,16 @@ class Slices:
         names = [name, f".{word}"] if bound else [name]
         if word == "__init__" and owner is not None:
             names, word = [f"{meaning.path}::{owner.qualified}"], owner.name
+        kind, taken = function.header.parameters[number].kind, {*map(function.text, range(number))}
         for call in self._called(names, word):
-            value = call.function.call(call.at).argument(number - bound, function.text(number))
-            if value >= 0:
-                yield Point(call.meaning, call.function, value)
+            given = call.function.call(call.at)
+            if kind == REST:
+                values = [*given.positional[number - bound :]]
+            elif kind == OTHERS:
+                values = [value for key, value in given.named.items() if key not in taken]
+            else:
+                values = [given.argument(number - bound, function.text(number))]
+            yield from (Point(call.meaning, call.function, value) for value in values if value >= 0)
 
     def _of_attribute(self, point: Point) -> Iterator[Point]:
         """What methods set an attribute of their object to."""

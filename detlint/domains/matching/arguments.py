@@ -20,12 +20,13 @@ from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
-from detlint.model.arguments import Argument, CallArgument, bind
+from detlint.model.arguments import NO_DEFAULT, Argument, CallArgument, bind
 from detlint.model.links import Linked
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.places import call_at, point_of
 from detlint.model.project import Project
+from detlint.model.registries import last
 from detlint.model.runs.values import is_parsed
 from detlint.model.sites.records import (
     TAKES_OUT,
@@ -271,6 +272,21 @@ class Arguments:
         """A site's arguments with their values in normal form."""
         normal = self.resolver.normal
         return [CallArgument(arg.name, normal(module.path, same_numbers(arg.value), function)) for arg in site.args]
+
+    def given_here(self, module: Module, site: Site, value: Value) -> Iterator[Value]:
+        """What calls in the file give the parameter that a value is, of the function around a site."""
+        name = value.name if isinstance(value, Param) else ""
+        around = (f for f in module.around(module.function_of(site)) if any(p.name == name for p in module.taken(f)))
+        function = next(around, None)
+        if not name or function is None:
+            return
+        own, word = Ref(f"{module.path}::{function.name}"), function.name.rpartition(".")[2]
+        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in module.taken(function)]
+        for call in (one for one in module.sites if one.kind == "call" and last(one.target) == word):
+            where = module.function_of(call)
+            if self.resolver.normal(module.path, call.target, where) == own:
+                given = bind(self.call_arguments(module, call, where), signature).get(name)
+                yield from [given.value] if given is not None and given.value is not None else []
 
     def _usual(
         self, module: Module, function: Function, way: Mapping[str, Argument], passed: Passed

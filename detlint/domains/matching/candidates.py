@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cached_property
 from typing import Final
 
-from detlint.catalog import Entry
+from detlint.catalog import UNORDERED, Entry
 from detlint.domains.matching.arguments import Arguments
 from detlint.domains.matching.record import Match
 from detlint.model.arguments import CallArgument
@@ -55,6 +55,10 @@ class Candidates(Arguments):
             "setting": catalog.settings,
             "order": catalog.orders,
         }
+
+    @cached_property
+    def _listing(self) -> frozenset[str]:
+        return self.catalog.words_of(UNORDERED)
 
     def _prepared(self, target: Value | None) -> tuple[Value | None, tuple[CallArgument, ...], list[Entry]]:
         """What a partial calls, what it gives that, and the entries that it fulfils already, whatever its call gives; anything else calls
@@ -163,6 +167,10 @@ class Candidates(Arguments):
             return self._alike(found) or self._copied(module, target)
         target = self._prepared(target)[0]
         named = self.named(target) or self._copied(module, site.target) or self._copied(module, target)
+        if not named and isinstance(target, Member) and target.attr in self._listing:
+            given = self.given_here(module, site, target.base)
+            methods = (self.named(self.resolver.member(value, target.attr)) for value in given)
+            named = next(filter(None, methods), named)
         return [(name, entries) for name, entries in named if self._has_kernel(target, entries)]
 
     def _alike(self, found: list[list[tuple[str, list[int]]]]) -> list[tuple[str, list[int]]]:

@@ -29,6 +29,8 @@ from detlint.model.sites.records import Mapping as Mapped
 
 _TABLE: Final = "settings:"
 """What the name of a table begins with that a file has."""
+_FLAT: Final = "flat:"
+"""What stands before the file if its groups have no tables of their own."""
 HYDRA: Final = "hydra.main"
 _DEFAULTS: Final = "defaults"
 _SELF: Final = "_self_"
@@ -99,9 +101,12 @@ class Loaded:
         if place is None:
             return None
         around, call = place.function, place.function.call(place.at)
-        folder = call.argument(0, "config_path")
+        folder, file = call.argument(0, "config_path"), call.argument(1, "config_name")
+        if file < 0:  # the file itself, as before Hydra 1.1
+            table = self._of_path(around, folder, _nothing, module, script, "")
+            return Ref(f"{_TABLE}{_FLAT}{path_of(table)}") if table is not None else None
         inside = self._folder(module, around, folder) if folder >= 0 else ""
-        return self._of_path(around, call.argument(1, "config_name"), _nothing, module, script, inside)
+        return self._of_path(around, file, _nothing, module, script, inside)
 
     def _folder(self, module: Module, function: Function, at: int) -> str:
         """The folder that a value names; of one with an unknown beginning (`root / "conf"`) what it ends with, "" for neither."""
@@ -125,9 +130,8 @@ class Loaded:
         return None
 
     def _is_hydra(self, module: Module, function: Function, at: int) -> bool:
-        name = function.dotted(function.call(at).callee) if function.ops[at][0] == op.CALL else ""
-        normal = self._resolver.normal(module.path, Ref(name)) if name else None
-        return isinstance(normal, Ref) and normal.name == HYDRA
+        meaning, operation = self._meanings.of(module), function.ops[at]
+        return operation[0] == op.CALL and meaning is not None and meaning.name(function, operation[1]) == HYDRA
 
     def _of_path(
         self, function: Function, at: int, given: Given, module: Module, script: str, folder: str
@@ -210,14 +214,15 @@ class Loaded:
         found = {one for path in paths for one in self._read.get(path, ())}
         return {part.path for path in found for part in self._of(path)} | found
 
-    def _of(self, path: str) -> tuple[_Part, ...]:
+    def _of(self, table: str) -> tuple[_Part, ...]:
         """What settings are put together of: what is last counts."""
-        if path not in self._parts:
-            self._parts[path] = ()  # what leads back to itself adds nothing
-            self._parts[path] = tuple(self._put_together(path, os.path.dirname(path), (), 0))
-        return self._parts[path]
+        if table not in self._parts:
+            path = table.removeprefix(_FLAT)
+            self._parts[table] = ()  # what leads back to itself adds nothing
+            self._parts[table] = tuple(self._put_together(path, os.path.dirname(path), (), 0, path != table))
+        return self._parts[table]
 
-    def _put_together(self, path: str, home: str, above: tuple[str, ...], depth: int) -> Iterator[_Part]:
+    def _put_together(self, path: str, home: str, above: tuple[str, ...], depth: int, flat: bool) -> Iterator[_Part]:
         document = next(iter(self._text(path).documents or ()), None)
         if not isinstance(document, Table) or depth > _DEEPEST:
             return
@@ -228,11 +233,11 @@ class Loaded:
                 told = True
                 yield own
             for group, option in _chosen(item):
-                package = above + tuple(part for part in group.split("/") if part)
+                package = above if flat else above + tuple(part for part in group.split("/") if part)
                 for ending in ("", *_ENDINGS):
                     other = os.path.normpath(os.path.join(home, group, option + ending))
                     if self._is_there(other):
-                        yield from self._put_together(other, home, package, depth + 1)
+                        yield from self._put_together(other, home, package, depth + 1, flat)
                         break
         if not told:
             yield own
@@ -253,7 +258,7 @@ def is_table(value: Value | None) -> bool:
 
 def path_of(table: Ref) -> str:
     """The file that has a table."""
-    return table.name.removeprefix(_TABLE)
+    return table.name.removeprefix(_TABLE).removeprefix(_FLAT)
 
 
 def _chosen(item: Setting) -> Iterator[tuple[str, str]]:

@@ -348,12 +348,16 @@ class Values:
             # An attribute that the constructor was handed.
             key = f"{kind}.{found.name}"
             return self.note(HANDED, key, self.handed.get(key)) or Origin(found)
-        if isinstance(found, Result) and isinstance(found.of, Ref) and "::" in found.of.name:
+        of = found.of if isinstance(found, Result) else None
+        if (
+            isinstance(found, Result)
+            and isinstance(of, Ref)
+            and ("::" in of.name or of.name in self.resolver.catalog.builders)
+        ):
             place = self.resolver.place(found.site)
             inside = self._constructing(kind, *place, frame) if place is not None else frame
-            made = self._called(
-                inside, Result(found.of, found.site & 0xFFFFFFFF if place is not None else -1), found.of
-            )
+            call = Result(of, found.site & 0xFFFFFFFF if place is not None else -1)
+            made = self._called(inside, call, of) if "::" in of.name else self._result(inside, call)
             return Origin(made.value, spot or made.default)
         return Origin(found, spot if spot is not None else base.default)
 
@@ -399,10 +403,13 @@ class Values:
         if site.kind != "call" or last(site.target) not in catalog.builder_words:
             return None
         meant = self.resolver.normal(frame.module.path, site.target)
-        factory = catalog.builders.get(meant.name) if isinstance(meant, Ref) else None
+        factories = catalog.builders.get(meant.name, ()) if isinstance(meant, Ref) else ()
         names = [argument.name for argument in site.args]
         at = 0 if names[:1] == [""] else names.index(_CONFIG) if _CONFIG in names else -1
-        return (factory, at) if factory is not None and at >= 0 else None
+        if not factories or at < 0:
+            return None
+        table = self.look(frame, site.args[at].value).value
+        return next((one for one in factories if self.said(table, one.key) is not None), factories[0]), at
 
     def described_by(self, frame: Frame, site: Site) -> Value | None:
         """The definition of the program that such a call builds, by what a file of settings says; None where it isn't known, or only

@@ -220,11 +220,12 @@ class Sites(State):
         elif isinstance(what, Ref) and not factory.required and self.wanted(what):
             self.site("config", what, args, at)
 
-    def instantiated(self, factory: Factory, at: int, args: list[Arg]) -> Value | None:
+    def instantiated(self, factories: Iterable[Factory], at: int, args: list[Arg]) -> Value | None:
         """What `instantiate({"_target_": "project.Net"}, depth=3)` builds, where its table is known. What the catalog knows was
         noted where the table stands."""
         table = args[0].value if args and not args[0].name else None
-        if not isinstance(table, Mapping) or factory.key not in table.keys:
+        factory = next((one for one in factories if isinstance(table, Mapping) and one.key in table.keys), None)
+        if not isinstance(table, Mapping) or factory is None:
             return None
         what, given = table.values[table.keys.index(factory.key)], arguments(factory, table)
         target = (
