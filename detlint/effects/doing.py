@@ -77,6 +77,8 @@ class Doing:
     """Where something on this way has surely raised, which nothing has caught yet."""
     failed: str = ""
     """Where the body of a loop has, so that the run ends there if it goes through anything."""
+    next_cell: int = 0
+    """The line of the notebook that the next cell begins with, where one has raised."""
     unsure: int = 0
     """Above 0 where what raises doesn't end the run: something may catch it, or another way be taken."""
     hopeless: set[Place] = field(default_factory=set)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Final
@@ -47,6 +48,8 @@ class Stepping(Importing):
         """Take steps in order; whether the flow leaves at their end."""
         for step in steps:
             if isinstance(step, Site):
+                if self.line_in_cells(step) < self.next_cell:
+                    continue
                 failed = self.failed
                 self.perhaps_coming(partial(self.site, step)) if step.perhaps else self.site(step)
                 if step.perhaps and (self.stopped or self.failed != failed):
@@ -58,9 +61,24 @@ class Stepping(Importing):
                 self.import_name(step.name)
             else:
                 self.read(step)
-            if self.stopped:
+            if self.stopped and not (isinstance(step, Site) and self.leaves_cell(step)):
                 return True
         return False
+
+    def line_in_cells(self, step: Site) -> int:
+        """The line of what the cells of a notebook themselves do that is run; behind all lines for anything else."""
+        frame, entry = self.frame, self.result.entry.module
+        own = frame.module is entry and not frame.function.number and entry.facts.cells
+        return entry.sites[step.place.site].span.line if own else sys.maxsize
+
+    def leaves_cell(self, step: Site) -> bool:
+        """Whether what has raised only ends a cell of a notebook: each is run by itself, so that the next one is come to."""
+        line = self.line_in_cells(step)
+        if line == sys.maxsize:
+            return False
+        cells = (cell.line for cell in self.frame.module.facts.cells)
+        self.stopped, self.next_cell = "", next((start for start in cells if start > line), sys.maxsize)
+        return True
 
     def branch(self, fork: Fork) -> bool:
         branch, arms = fork.branch, fork.arms

@@ -147,7 +147,8 @@ class Streams(Stepping):
             kind = self.seed_from(entry.absent, place, entry.seeds)
             if kind == "entropy":
                 return
-        seeding = Seeding(place, tuple(entry.seeds), kind, cause, self.is_passing(place), self.way)
+        passing = "seeds-its-draws" in entry.contexts or self.is_passing(place)
+        seeding = Seeding(place, tuple(entry.seeds), kind, cause, passing, self.way)
         self.result.seedings.append(seeding)
         if cause is not None and kind == "entropy":
             self.forgive(cause)

@@ -176,6 +176,9 @@ class Verdicts:
 def _unheeded(run: Reach, stream: str) -> str:
     """Why a run that passes a draw from a stream doesn't leave it unseeded by that."""
     fixed = any(seeding.kind == "fixed" and stream in seeding.streams for seeding in run.seedings)
+    if run.stops and not (fixed or run.trains):
+        what, _, path = run.stops.partition(" in ")
+        return f"a run that comes here ends with an error before it trains, at {what} in {shown(path)}: its weights come to nothing"
     if run.tries and not (fixed or run.trains):
         return "a run that comes here only tries something out, and shows no more than shapes"
     if run.loads and not (fixed or run.trains):

@@ -87,7 +87,7 @@ class Seeding(msgspec.Struct, frozen=True):
     cause: Spot | None = None
     """Where the entropy is, or the default that leaves the seed out; None: at the call itself."""
     passing: bool = False
-    """Whether it only holds for a while, or not for the run itself: in a scope that puts streams back, in a worker."""
+    """Whether it only holds for a while, or not for the run itself: in a scope that puts streams back, in a worker, for its own draws."""
     way: Way = frozenset()
     """What was chosen on the way there."""
 
