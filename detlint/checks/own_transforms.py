@@ -13,6 +13,7 @@ from detlint.config import Settings
 from detlint.domains.draws import Handed
 from detlint.domains.matching.match import Matcher
 from detlint.domains.pipelines import Pipelines
+from detlint.ir import ops as op
 from detlint.model.module import Module
 from detlint.model.runs.outcome import Outcome, Runs
 from detlint.model.sites.records import Items, Ref, Result, Value
@@ -52,9 +53,22 @@ class OwnTransforms:
         if not any(outcome.workers and not outcome.renews for outcome in outcomes):
             return
         for body in module.facts.classes:
-            found = [*copied(module, body.name, self._matcher)] if "__call__" in body.methods else []
+            called = self._called(module, body.name) if "__call__" in body.methods else ()
+            found = [*copied(module, body.name, self._matcher, called)]
             if found and self._is_applied(module, body.name):
                 yield from found
+
+    def _called(self, module: Module, owner: str) -> set[str]:
+        """The methods of a class that calling an object of it runs: one, and those that it asks the object for."""
+        code, found = self._matcher.resolver.code(module.path), set[str]()
+        waiting = [f"{owner}.__call__"] if code is not None else []
+        while waiting and code is not None:
+            name = waiting.pop()
+            if name not in found and name in module.functions:
+                found.add(name)
+                bodies = code.by_name.get(name, ())
+                waiting += [f"{owner}.{body.own(at)}" for body in bodies for at, _ in body.each(op.ATTR)]
+        return found
 
     def _is_applied(self, module: Module, owner: str) -> bool:
         """Whether any call makes a transform of a class."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from detlint.checks.finding import Finding
 from detlint.checks.levels import case_of, level
@@ -40,14 +40,18 @@ def findings(module: Module, matcher: Matcher, runs: Sequence[Outcome]) -> Itera
             yield from copied(module, body.name, matcher)
 
 
-def copied(module: Module, owner: str, matcher: Matcher) -> Iterator[Finding]:
+def copied(module: Module, owner: str, matcher: Matcher, methods: Collection[str] | None = None) -> Iterator[Finding]:
     """The findings of what methods of a class draw from NumPy's stream in workers, to which it is copied as it is; what
-    makes its objects draws before they begin."""
+    makes its objects draws before they begin.
+
+    Args:
+        methods: those that are called there, by their names in the file; None for all of them.
+    """
     message = "NumPy's global stream is the same in every worker before torch 1.9"
     for index, site in enumerate(module.sites if _copies_numpy(matcher.versions(module)) else ()):
         function = module.function_of(site)
         own = function.owner == owner and not function.name.endswith(".__init__")
-        if own and _draws(module, index, matcher, {"numpy"}):
+        if own and (methods is None or function.name in methods) and _draws(module, index, matcher, {"numpy"}):
             yield _finding(module, site.span, matcher, message)
 
 

@@ -12,7 +12,7 @@ import msgspec
 from detlint.catalog import HARDWARE
 from detlint.domains.constant.kept import Kept
 from detlint.effects.importing import Importing
-from detlint.effects.summary import Block, Fork, Import, Site, Steps, Test, at_yield, is_text
+from detlint.effects.summary import Block, Fork, Import, Item, Site, Steps, Test, at_yield, is_text
 from detlint.ir.alone import in_ir
 from detlint.ir.tests import comparison
 from detlint.model.managers import EXITS, swallows
@@ -46,39 +46,53 @@ class Stepping(Importing):
 
     def steps(self, steps: Steps) -> bool:
         """Take steps in order; whether the flow leaves at their end."""
+        by_cells = self.are_cells(steps)
         for step in steps:
-            if isinstance(step, Site):
-                if self.line_in_cells(step) < self.next_cell:
-                    continue
-                failed = self.failed
-                self.perhaps_coming(partial(self.site, step)) if step.perhaps else self.site(step)
-                if step.perhaps and (self.stopped or self.failed != failed):
-                    self.stopped, self.failed = "", failed
-            elif isinstance(step, Fork):
-                if step.leaves or self.branch(step):
-                    return True
-            elif isinstance(step, Import):
-                self.import_name(step.name)
-            else:
-                self.read(step)
-            if self.stopped and not (isinstance(step, Site) and self.leaves_cell(step)):
+            if by_cells and 0 < self.line_of(step) < self.next_cell:
+                continue
+            left = self.take_step(step)
+            if self.stopped and by_cells and self.leaves_cell(step):
+                continue
+            if left or self.stopped:
                 return True
         return False
 
-    def line_in_cells(self, step: Site) -> int:
-        """The line of what the cells of a notebook themselves do that is run; behind all lines for anything else."""
-        frame, entry = self.frame, self.result.entry.module
-        own = frame.module is entry and not frame.function.number and entry.facts.cells
-        return entry.sites[step.place.site].span.line if own else sys.maxsize
+    def take_step(self, step: Item) -> bool:
+        """Take one step; whether the flow leaves there."""
+        if isinstance(step, Site):
+            failed = self.failed
+            self.perhaps_coming(partial(self.site, step)) if step.perhaps else self.site(step)
+            if step.perhaps and (self.stopped or self.failed != failed):
+                self.stopped, self.failed = "", failed
+        elif isinstance(step, Fork):
+            return step.leaves or self.branch(step)
+        elif isinstance(step, Import):
+            self.import_name(step.name)
+        else:
+            self.read(step)
+        return False
 
-    def leaves_cell(self, step: Site) -> bool:
-        """Whether what has raised only ends a cell of a notebook: each is run by itself, so that the next one is come to."""
-        line = self.line_in_cells(step)
-        if line == sys.maxsize:
+    def are_cells(self, steps: Steps) -> bool:
+        """Whether steps are those of the cells of the notebook that is run, outside of any block."""
+        module, function = self.frame.module, self.frame.function
+        if not module.facts.cells or module is not self.result.entry.module or function.number:
             return False
-        cells = (cell.line for cell in self.frame.module.facts.cells)
-        self.stopped, self.next_cell = "", next((start for start in cells if start > line), sys.maxsize)
-        return True
+        return steps is self.flow.summary(module, function).steps
+
+    def line_of(self, step: Item) -> int:
+        """The line of the first site in a step; 0 for none."""
+        if isinstance(step, Site):
+            return step.place.module.sites[step.place.site].span.line
+        inside = (one for arm in step.arms for one in arm) if isinstance(step, Fork) else ()
+        return next(filter(None, map(self.line_of, inside)), 0)
+
+    def leaves_cell(self, step: Item) -> bool:
+        """Whether what has raised only ends a cell of a notebook: each is run by itself, so that the next one is come to."""
+        line = self.line_of(step)
+        if line:
+            cells = (cell.line for cell in self.frame.module.facts.cells)
+            self.stopped, self.next_cell = "", next((start for start in cells if start > line), sys.maxsize)
+        return line > 0
 
     def branch(self, fork: Fork) -> bool:
         branch, arms = fork.branch, fork.arms

@@ -174,15 +174,10 @@ class WholeRun(Sites):
                         continue  # the program itself calls it: in the workers of a loader, say
                     self.path = (self.built[name],)
                     work = partial(self.call, module, function, name, self.built[name], {})
-                    if streams is not None and self.is_of_data(name, function):
+                    if streams is not None and "__getitem" in function.name:
                         self.aside(streams, partial(self.caught, work))
                     else:
                         self.for_layer(name, partial(self.caught, work))
-
-    def is_of_data(self, name: str, function: Function) -> bool:
-        """Whether libraries call a method where data are read: it gives items, or is applied to them by who isn't a layer."""
-        applied = function.name.endswith(".__call__") and self.resolver.kinds.layer(name) is None
-        return applied or "__getitem" in function.name
 
     def has_followed(self, module: Module, function: Function) -> bool:
         """Whether the run has come to a function."""

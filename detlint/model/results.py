@@ -146,11 +146,11 @@ class Results:
 
     def _fitting(self, whole: Value | None, module: Module, name: Value | None) -> Value | None:
         """The functions and classes of a module, or methods of an object, whose names fit a text that a file puts together of parts which
-        aren't all known: `f"train_{model}"`; of a name that isn't known at all, a module's classes."""
+        aren't all known: `f"train_{model}"`; of an item of a table that isn't known, a module's classes."""
         if not isinstance(whole, Ref | Instance):
             return None
         if not (isinstance(name, Result) and name.of == PUT_TOGETHER):
-            return self._any_class(whole)
+            return self._any_class(whole) if isinstance(name, Member) and name.attr.startswith("[") else None
         path, _, inside = (whole.name if isinstance(whole, Ref) else whole.of).partition("::")
         parts = [arg.value.value if isinstance(arg.value, Const) else "" for arg in module.sites[name.site].args]
         begin, end = str(parts[0]), str(parts[-1])

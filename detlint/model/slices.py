@@ -254,7 +254,7 @@ class Slices:
         for call in self._called(names, word):
             given = call.function.call(call.at)
             if kind == REST:
-                values = [*given.positional[number - bound :]]
+                values = [*given.positional[max(number - bound, 0) :]]
             elif kind == OTHERS:
                 values = [value for key, value in given.named.items() if key not in taken]
             else:

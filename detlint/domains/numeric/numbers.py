@@ -129,8 +129,11 @@ class Numbers(Objects):
             return False
         numbers, made = self._maker(operands[0]) or (self, at)
         call = numbers.function.call(made)
+        # By position, a reduction may be any argument behind those that are compared, which a class isn't made with.
+        compared = 0 if (numbers, made) != (self, at) else 2
         told = call.named.get("reduction")
-        return not call.unpacked and (told is None or numbers.function.constant(told) in _TO_ONE)
+        by_name = told is None or numbers.function.constant(told) in _TO_ONE
+        return by_name and not call.unpacked and len(call.positional) <= compared
 
     def are_two(self, call: int, added: int, position: int) -> bool:
         """Whether a call adds up no more than two numbers at a time, along an axis that it is told at some position."""

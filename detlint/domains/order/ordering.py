@@ -168,9 +168,14 @@ def is_only_shown(function: Function, value: int, meaning: Meaning) -> bool:
         if taking[0] != op.CALL or use.place == 1:
             return False
         word = function.called(use.op)
-        if not (word in LEVELS or word == "print" or word.endswith(ERRORS)):
+        if not _only_shows(word):
             return False
     return bool(uses)
+
+
+def _only_shows(word: str) -> bool:
+    """Whether what is called shows to people what it gets, by its last name: it prints, logs, or makes an error."""
+    return word in LEVELS or word == "print" or word.endswith(ERRORS)
 
 
 def is_turn(function: Function, key: int) -> bool:
@@ -205,7 +210,7 @@ def is_split(function: Function, loop: int) -> bool:
     calls = (at for at in ops_of(function, loop) if function.ops[at][0] == op.CALL) if tests else ()
     return any(
         not tests.isdisjoint(test for test, _ in function.held(call))
-        and function.called(call) not in LEVELS | {"print"}
+        and not _only_shows(function.called(call))
         and not {*function.within(call)}.isdisjoint(read[1])
         for call in calls
     )
