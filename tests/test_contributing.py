@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import shlex
@@ -14,7 +13,9 @@ from pathlib import Path
 import pytest
 from conftest import REPOSITORY
 from test_docs import BLOCK
-from test_tables import rows, section, words
+from test_tables import rows, section
+
+from detlint.toml import parse
 
 TEXT = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
 RECIPE = section(TEXT, "## A rule in ten minutes")
@@ -81,30 +82,16 @@ def test_the_recipe_gives_a_rule(followed: Path) -> None:
 
 
 def test_the_map_is_that_of_the_code() -> None:
-    told = {}
-    for name, _, imported in rows(TEXT, "room", "what for", "may import"):
-        path = name.strip("`")
-        assert (REPOSITORY / path).is_dir()
-        if path.startswith("detlint/"):
-            told[Path(path).name] = words(imported)
+    paths = [name.strip("`") for name, _ in rows(TEXT, "room", "what for")]
+    assert [path for path in paths if not (REPOSITORY / path).is_dir()] == []
+    told = [Path(path).name for path in paths if path.startswith("detlint/")]
     assert {*told} == ROOMS
-    assert [
-        f"{room} imports {other}" for room in sorted(told) for other in sorted(imported_by(room) - told[room])
-    ] == []
-
-
-def imported_by(room: str) -> set[str]:
-    """The other rooms that the files of one import from, wherever in them."""
-    modules = set[str]()
-    for path in (PACKAGE / room).rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_bytes())):
-            if isinstance(node, ast.ImportFrom) and node.module == PACKAGE.name:
-                modules |= {f"{PACKAGE.name}.{alias.name}" for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                modules.add(node.module or "")
-            elif isinstance(node, ast.Import):
-                modules |= {alias.name for alias in node.names}
-    return {module.split(".")[1] for module in modules if module.startswith(f"{PACKAGE.name}.")} & (ROOMS - {room})
+    project = parse((REPOSITORY / "pyproject.toml").read_bytes())
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    place = {name.strip().rpartition(".")[2]: -n for n, layer in enumerate(layers) for name in layer.split("|")}
+    linter = [room for room in told if room in place]
+    assert linter == sorted(linter, key=place.__getitem__)
+    assert place.keys() <= {*told}
 
 
 def test_what_it_names_exists() -> None:
