@@ -221,10 +221,10 @@ class Run(ProgramFindings):
         for path, key in self.store.others.items():
             note_other(state.others, path, key)
 
-    # -- judging ------------------------------------------------------------------------------------------------
-
     def _answer(self, known: Known) -> None:
         known.program = self
+
+    # -- judging ------------------------------------------------------------------------------------------------
 
     def judge(self) -> None:
         """Follow the entry points that aren't known to be as before, then judge the modules that aren't."""
@@ -448,8 +448,6 @@ class Run(ProgramFindings):
         for folder, state in folders.items():
             same = self.consulted.setdefault(folder, state) == state
             self.consulted[folder] = state if same else (NOTHING, "")
-
-    # -- reporting ----------------------------------------------------------------------------------------------
 
 
 def _chunks(work: list[Work]) -> list[list[Work]]:

@@ -78,14 +78,19 @@ def bind(
     return bound
 
 
+def signature_of(parameters: Iterable[Parameter]) -> list[tuple[str, object]]:
+    """The parameters of a function of the program as `bind` takes them."""
+    return [(p.kind + p.name, NO_DEFAULT) for p in parameters]
+
+
 def received(site: Site, parameters: Sequence[Parameter]) -> dict[str, Argument]:
     """What a call gives some parameters of a function of the program, as its file has it, or their defaults.
 
     Args:
         parameters: those that calls give something.
     """
-    signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
-    bound = bind([CallArgument(a.name, a.value) for a in site.args], signature, partial=site.kind == "partial")
+    arguments = [CallArgument(a.name, a.value) for a in site.args]
+    bound = bind(arguments, signature_of(parameters), partial=site.kind == "partial")
     left = {p.name: Argument(p.default, False) for p in parameters if p.name in bound and bound[p.name].given is False}
     return bound | left
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
-from detlint.model.arguments import NO_DEFAULT, CallArgument, bind
+from detlint.model.arguments import CallArgument, bind, signature_of
 from detlint.model.module import Module
 from detlint.model.places import point_of
 from detlint.model.resolve import Resolver
@@ -35,10 +35,9 @@ class Handing:
         if found is None or depth > _DEEPEST:
             return None
         home, function, parameters = found
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
         around = use.module.function_of(site)
         given = [CallArgument(a.name, self._meant(use.module, a.value, around)) for a in site.args]
-        bound = bind(given, signature)
+        bound = bind(given, signature_of(parameters))
         holding = [name for name, argument in bound.items() if _is(argument.value, handed)]
         if len(holding) != 1 or sum(_is(argument.value, handed) for argument in given) != 1:
             return None

@@ -18,7 +18,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
-from detlint.model.arguments import NO_DEFAULT, Argument, bind, received
+from detlint.model.arguments import Argument, bind, received, signature_of
 from detlint.model.handing import Handing
 from detlint.model.module import Module
 from detlint.model.others import Unseen
@@ -117,8 +117,7 @@ class CallsInSight:
         if home is None or builder is None or "." in builder.name or home.detail(builder).decorators:
             return None
         parameters = home.detail(builder).parameters
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in parameters]
-        bound = bind(self._matcher.call_arguments(use.module, site, around), signature)
+        bound = bind(self._matcher.call_arguments(use.module, site, around), signature_of(parameters))
         holding = [parameter for parameter, argument in bound.items() if argument.value == Ref(own)]
         if len(holding) != 1:
             return None

@@ -20,7 +20,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import UNKNOWN
 from detlint.ir.code import Function as Body
 from detlint.ir.places import Place
-from detlint.model.arguments import NO_DEFAULT, Argument, CallArgument, bind
+from detlint.model.arguments import Argument, CallArgument, bind, signature_of
 from detlint.model.links import Linked
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
@@ -281,7 +281,7 @@ class Arguments:
         if not name or function is None:
             return
         own, word = Ref(f"{module.path}::{function.name}"), function.name.rpartition(".")[2]
-        signature: list[tuple[str, object]] = [(p.kind + p.name, NO_DEFAULT) for p in module.taken(function)]
+        signature = signature_of(module.taken(function))
         for call in (one for one in module.sites if one.kind == "call" and last(one.target) == word):
             where = module.function_of(call)
             if self.resolver.normal(module.path, call.target, where) == own:

@@ -319,11 +319,6 @@ class Matcher(Candidates):
                             break
 
 
-def last_of(name: str) -> str:
-    """A registry's name without the scope before it: `mmdet.RandomFlip`."""
-    return name.rpartition(".")[2]
-
-
 def known_constant(argument: Argument | None) -> object:
     """The literal that an argument is, `...` when it isn't one."""
     if argument is not None and isinstance(argument.value, Const):
