@@ -13,7 +13,7 @@ import msgspec
 from detlint.checks.finding import Finding
 from detlint.db import Database, Storage, query
 from detlint.effects.top import Top
-from detlint.marks import Brief, OfProgram, body, followable, linked, top
+from detlint.marks import Brief, OfProgram, body, facts, followable, linked, part, saying, top
 from detlint.model.runs.outcome import Outcome
 from detlint.moved import LINE, Lines, moved
 from detlint.state import Packed, State, decode, encode
@@ -73,16 +73,28 @@ class Known(OfProgram):
             except (msgspec.DecodeError, UnicodeDecodeError, IndexError):
                 self.distrust()
 
-    def rest_on(self, bodies: Iterable[str], tops: Iterable[str]) -> None:
-        """Note what the answer that is being computed rests on."""
-        for path in bodies:
-            body(self, path)
+    def rest_on(self, files: Iterable[str], tops: Iterable[str]) -> None:
+        """Note what the answer that is being computed rests on: what some files say, but for the inside of their functions, and what
+        importing some does."""
+        for path in files:
+            facts(self, path)
         for path in tops:
             top(self, path)
 
+    def looked_into(self, noted: Iterable[int]) -> dict[str, dict[int, None]]:
+        """Of what was asked, the marks that stand for what the IR says inside of functions, by file."""
+        found = dict[str, dict[int, None]]()
+        for node in noted:
+            asked, key = self.name_of(node)
+            if asked in (body, part, saying):
+                found.setdefault(key[0], {})[node] = None
+        return found
+
     def move(self, files: Mapping[str, Lines]) -> None:
         """Take it that an edit has only moved lines in some files."""
-        names = self.resting_on((body, (path,)) for path in files)
+        parts = [key for key in self.marked(part) if key[0] in files]
+        whole = [(one, (path,)) for path in files for one in (body, facts, top)]
+        names = self.resting_on([*whole, *((part, key) for key in parts)])
         for asked, key in names:
             said: Judged | list[Followed] | Top | Brief | None = self.before(asked, *key)
             if isinstance(said, Top | Brief):  # which say no places

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 import msgspec
@@ -13,7 +13,7 @@ import msgspec
 from detlint import marks
 from detlint.db import Mark
 from detlint.ir.code import Code
-from detlint.ir.parts import parts_of
+from detlint.ir.parts import Parts, parts_of
 from detlint.ir.words import STAR, Words
 from detlint.model import outline
 from detlint.model.index import Index
@@ -24,12 +24,23 @@ from detlint.model.search_path import NOTHING, Handed, Puts, filled
 from detlint.model.sites.records import Facts
 from detlint.model.sites.store import File, Store
 from detlint.model.uses import words_of
-from detlint.moved import Lines, Said, lines_moved
+from detlint.moved import Edit, Said, edit_of
 from detlint.state import Row, State
 
 NONE: Final = Words(array("I"), array("I"))
 _States = tuple[Facts, Facts]
 """What a file said, and what it says now."""
+
+
+class Marked(NamedTuple):
+    """What answers rest on."""
+
+    users: Sequence[str]
+    """The names whose users were searched for."""
+    saying: Sequence[tuple[str, str]]
+    """How the paths begin of the texts in which words were looked for, and the words."""
+    parts: Sequence[tuple[str, str]]
+    """Files, and the functions of them that were looked into."""
 
 
 class Changes(NamedTuple):
@@ -103,52 +114,63 @@ class Changes(NamedTuple):
                 return True
         return False
 
-    def moved(self) -> dict[str, Lines]:
-        """The files in which an edit has only moved lines, or changed comments."""
-        found = {path: self._lines(path) for path in self._edited()}
-        return {path: lines for path, lines in found.items() if lines is not None}
+    def edits(self) -> dict[str, Edit]:
+        """The files in which an edit has only moved lines, changed comments, or what is inside of functions and facts don't tell."""
+        found = {path: self._edit(path) for path in self._edited()}
+        return {path: edit for path, edit in found.items() if edit is not None}
 
     def _edited(self) -> set[str]:
         files = self.store.files
         return {path for path, row in self.before.files.items() if path in files and files[path].key != row.key}
 
-    def _lines(self, path: str) -> Lines | None:
+    def _edit(self, path: str) -> Edit | None:
         keys = self.before.files[path].key, self.store.files[path].key
         facts, code = map(self.store.known, keys), map(self.store.known_ir, keys)
         then, now = (
             Said(one, ir) if one is not None and ir is not None else None for one, ir in zip(facts, code, strict=True)
         )
-        return lines_moved(then, now) if then is not None and now is not None else None
+        return edit_of(then, now) if then is not None and now is not None else None
 
     def touched(
         self,
         led: Mapping[str, Collection[str] | None],
-        moved: Set[str],
-        asked: Iterable[str],
-        sought: Iterable[tuple[str, str]],
+        edits: Mapping[str, Edit],
+        known: Marked,
     ) -> Iterator[tuple[Mark[...], tuple[str, ...]]]:
         """What has changed of what answers may rest on.
 
         Args:
             led: the files in which names may lead elsewhere although they are as they were, as `led_elsewhere` says.
-            moved: those in which nothing was edited but where it stands.
-            asked: the names whose users were searched for.
-            sought: the words that were looked for in texts, with how the paths of these begin.
+            edits: the files of which the facts stay as they are, as `edits` says.
+            known: what answers rest on.
         """
         before, files = self.before, self.store.files
         led = {path: words for path, words in led.items() if path in files}  # what nothing imports any more isn't read
-        edited = self._edited() - moved
+        edited = self._edited() - {path for path, edit in edits.items() if not edit.parts}
         changed = edited | (files.keys() ^ before.files.keys())
         if not changed and not led:
             return
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
-        touched, acting, led_on = self._touched(changed, states, led)
+        parts = {path: self._parts(path) for path in edited}
+        same_tops = {path for path, both in parts.items() if both is not None and both[0].top == both[1].top}
+        touched, acting, led_on = self._touched(changed, states, led, same_tops)
         here = touched & files.keys()
-        only = {path: names for path in edited - led_on if (names := self._only_in(path, states[path])) is not None}
+        only = {
+            path: both[1].names_changed(both[0])
+            for path in same_tops - led_on
+            if (both := parts[path]) is not None and _same_outside(states[path])
+        }
         yield from ((marks.body, (path,)) for path in touched)
         yield from ((marks.top, (path,)) for path in acting)
-        yield from ((marks.users, (name,)) for name in self._newly_said(here, states, asked))
-        yield from ((marks.saying, found) for found in self._said_by_them(touched, sought, only))
+        inside = {path: {*map(str, edit.parts)} for path, edit in edits.items() if path in touched - led_on}
+        yield from ((marks.facts, (path,)) for path in touched - inside.keys())
+        yield from (
+            (marks.part, (path, part))
+            for path, part in known.parts
+            if path in touched and (path not in inside or part in inside[path])
+        )
+        yield from ((marks.users, (name,)) for name in self._newly_said(here, states, known.users))
+        yield from ((marks.saying, found) for found in self._said_by_them(touched, known.saying, only))
 
     def still_hidden(self) -> bool:
         """Whether the files have the names that they had which may stand for something else."""
@@ -159,10 +181,18 @@ class Changes(NamedTuple):
         return all(_aliases(before.get(path)) == _aliases(files.get(path)) for path in changed)
 
     def _touched(
-        self, changed: set[str], states: Mapping[str, _States | None], led: Mapping[str, Collection[str] | None]
+        self,
+        changed: set[str],
+        states: Mapping[str, _States | None],
+        led: Mapping[str, Collection[str] | None],
+        same_tops: Set[str],
     ) -> tuple[set[str], set[str], set[str]]:
         """The files whose answers may be others now; those of them for whose sake even a run may be another one that does no more
-        than to import them; and those in which names may lead elsewhere."""
+        than to import them; and those in which names may lead elsewhere.
+
+        Args:
+            same_tops: the files of which the IR says the same of the top level as it did.
+        """
         missed = frozenset(self.before.missed)
         heads = (row.head for rows in (self.before.files, self.store.files) for row in rows.values())
         starred = {star.rpartition(".")[2] for head in heads if head is not None for star in head.stars}
@@ -176,20 +206,15 @@ class Changes(NamedTuple):
         rebuilt = self._rebuilt(changed, moved.keys())
         saying = self.links.touched(moved, self._mentions, self._passing_on) if moved else {}
         touched = changed | led.keys() | rebuilt | saying.keys()
-        idle = {path for path, both in states.items() if both is not None and outline.same_top(*both)}
+        idle = {path for path in same_tops if (both := states[path]) is not None and outline.same_top(*both)}
         idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
         return touched, touched - (idle - rebuilt - led.keys()), {*led, *rebuilt, *saying}
 
-    def _only_in(self, path: str, states: _States | None) -> frozenset[str] | None:
-        """The names that those functions of a file have in which alone anything has changed; None where something else has, too."""
-        if states is None or not _same_outside(*states):
-            return None
+    def _parts(self, path: str) -> tuple[Parts, Parts] | None:
+        """The parts of a file as they were, and as they are now; None where one isn't known."""
         code = [self.store.known_ir(key) for key in (self.before.files[path].key, self.store.files[path].key)]
         then, now = (parts_of(Code(ir)) if ir is not None else None for ir in code)
-        if then is None or now is None or then.top != now.top:
-            return None
-        parts = then.functions.items() ^ now.functions.items()
-        return frozenset[str]().union(*(names for _, names in parts))
+        return (then, now) if then is not None and now is not None else None
 
     def _said_by_them(
         self, touched: Set[str], sought: Iterable[tuple[str, str]], only: Mapping[str, Set[str]]
@@ -288,8 +313,11 @@ _INSIDE: Final = frozenset({"lines", "directives", "body", "names", "functions",
 """What of facts has places or numbers in it, or is only asked for a report."""
 
 
-def _same_outside(then: Facts, now: Facts) -> bool:
+def _same_outside(states: _States | None) -> bool:
     """Whether a file says the same outside of its functions, as others see it."""
+    if states is None:
+        return False
+    then, now = states
     same = (getattr(then, name) == getattr(now, name) for name in then.__struct_fields__ if name not in _INSIDE)
     defaults = ({name: option.default for name, option in facts.options.items()} for facts in (then, now))
     return all(same) and next(defaults) == next(defaults) and outline.outline(then) == outline.outline(now)

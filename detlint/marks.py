@@ -66,6 +66,16 @@ def body(path: str) -> None:
 
 
 @mark
+def facts(path: str) -> None:
+    """The same, but for what stands inside of its functions and only the IR says: what facts tell, and what the top level does."""
+
+
+@mark
+def part(path: str, function: str) -> None:
+    """What the IR says inside of a function, by the number of its `Function.part`."""
+
+
+@mark
 def top(path: str) -> None:
     """What importing a file does."""
 
@@ -103,7 +113,7 @@ def importers(db: Database, path: str) -> tuple[str, ...]:
 @query
 def brief(db: Database, path: str) -> Brief:
     """What runs ask of a file; nothing of one that can't be read."""
-    body(db, path)
+    facts(db, path)
     return _program(db).brief(path)
 
 

@@ -1,17 +1,19 @@
-"""Edits that only move lines, or change comments: what was found out stays as it is, and stands somewhere else."""
+"""Edits that only move lines, change comments, or change what only the IR says of the inside of functions: what was found out without
+looking there stays as it is, and stands somewhere else."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from itertools import pairwise
 from typing import NamedTuple
 
 import msgspec
 
 from detlint.checks.finding import Finding
+from detlint.ir.code import Code
+from detlint.ir.parts import parts_of
 from detlint.ir.records import FileIR
 from detlint.ir.spans import lines_of
-from detlint.ir.storage import encode
 from detlint.model.sites.records import Facts, Span, decode_body
 
 Lines = Mapping[int, int]
@@ -27,20 +29,28 @@ class Said(NamedTuple):
     ir: FileIR
 
 
-def lines_moved(then: Said, now: Said) -> Lines | None:
-    """Where the lines are that an edit has moved, each as a whole and in the same order; None where it has changed anything else that is
-    read of a file."""
+class Edit(NamedTuple):
+    """An edit that leaves the facts of a file as they are, but for where they stand."""
+
+    lines: Lines
+    parts: Set[int]
+    """The functions inside of which the IR says something else, as `Function.part` has them."""
+
+
+def edit_of(then: Said, now: Said) -> Edit | None:
+    """What an edit has done that has moved lines each as a whole and in the same order, and changed functions inside; None for one that
+    has changed anything else that is read of a file."""
     comparison = _Comparison()
     try:
-        same = (
-            comparison.same(then.facts, now.facts)
-            and comparison.same(decode_body(then.facts), decode_body(now.facts))
-            and comparison.same_code(then.ir, now.ir)
+        same = comparison.same(then.facts, now.facts) and comparison.same(
+            decode_body(then.facts), decode_body(now.facts)
         )
+        changed = comparison.changed_code(then.ir, now.ir) if same else None
     except RecursionError:
         return None
     lines = [new for _, new in sorted(comparison.lines.items())]
-    return comparison.lines if same and all(one < other for one, other in pairwise(lines)) else None
+    in_order = all(one < other for one, other in pairwise(lines))
+    return Edit(comparison.lines, changed) if changed is not None and in_order else None
 
 
 class _Comparison:
@@ -70,17 +80,26 @@ class _Comparison:
             return len(one) == len(other) and all(map(self.same, one, other))
         return one == other
 
-    def same_code(self, one: FileIR, other: FileIR) -> bool:
-        """Whether two files say the same."""
-        plain, there = (msgspec.structs.replace(ir, functions=(), spans=()) for ir in (one, other))
-        if encode(plain) != encode(there) or len(one.functions) != len(other.functions):
+    def changed_code(self, one: FileIR, other: FileIR) -> Set[int] | None:
+        """The functions of two files inside of which they don't say the same; None where they say different things elsewhere."""
+        before, after = Code(one), Code(other)
+        then, now = parts_of(before), parts_of(after)
+        if then.top != now.top or then.functions.keys() != now.functions.keys():
+            return None
+        changed = now.changed(then)
+        for function in after.functions():
+            if function.part not in changed and not self._stands_alike(one, other, function.number):
+                if not function.part:
+                    return None
+                changed.add(function.part)
+        return changed
+
+    def _stands_alike(self, one: FileIR, other: FileIR, number: int) -> bool:
+        """Whether the ops of a function stand where they stood, but for the lines."""
+        header, there = one.functions[number], other.functions[number]
+        if header.parent >= 0 and not self._moved(header.line, there.line):  # that of a whole file is its first
             return False
-        for then, now in zip(one.functions, other.functions, strict=True):
-            if msgspec.structs.replace(then, line=0) != msgspec.structs.replace(now, line=0):
-                return False
-            if then.parent >= 0 and not self._moved(then.line, now.line):  # that of a whole file is its first
-                return False
-        (columns, lines), (others, new) = lines_of(one), lines_of(other)
+        (columns, lines), (others, new) = lines_of(one, number), lines_of(other, number)
         return columns == others and len(lines) == len(new) and all(map(self._moved, lines, new))
 
     def _moved(self, line: int, to: int) -> bool:

@@ -14,14 +14,14 @@ import msgspec
 import xxhash
 
 from detlint.answers import Known, followed
-from detlint.changes import Changes, begins, is_script, put_on_path
+from detlint.changes import Changes, Marked, begins, is_script, put_on_path
 from detlint.config import Config, Runtime
 from detlint.db import Storage
 from detlint.files import StrPath
 from detlint.ir.code import Code
 from detlint.ir.launch_texts import is_settings
 from detlint.ir.words import Words
-from detlint.marks import NPU_AS_CUDA, Brief, digest_of, followable, linked, listed, saying, users
+from detlint.marks import NPU_AS_CUDA, Brief, digest_of, followable, linked, listed, part, saying, users
 from detlint.model.drawn import drawn_in
 from detlint.model.index import Index
 from detlint.model.launches.documents import Documents
@@ -74,6 +74,8 @@ class ProgramFiles:
         self.engine: Engine | None = None
         self.recorder: Recorder | None = None
         """Is told what happens in the runs that are followed."""
+        self.into: dict[str, dict[int, None]] = {}
+        """The marks of the functions, or files, into which was looked while runs were followed, by file."""
         self.consulted: dict[str, tuple[Status, str]] = {}
         """The folders whose listing an answer may depend on, with their states."""
         self.missed: set[str] = set()
@@ -186,10 +188,11 @@ class ProgramFiles:
         if led is None:
             known.distrust()
         else:
-            asked, sought = (name for (name,) in known.marked(users)), known.marked(saying)
-            same = changes.moved()
-            known.move({path: lines for path, lines in same.items() if any(line != to for line, to in lines.items())})
-            known.touch([*changes.touched(led, same.keys(), asked, sought)])
+            marked = Marked([name for (name,) in known.marked(users)], [*known.marked(saying)], [*known.marked(part)])
+            edits = changes.edits()
+            moved = {path: edit.lines for path, edit in edits.items()}
+            known.move({path: lines for path, lines in moved.items() if any(line != to for line, to in lines.items())})
+            known.touch([*changes.touched(led, edits, marked)])
             state.others = before.others
             state.folders = {folder: self.modules.renewed(folder, *was) for folder, was in before.folders.items()}
             state.missed, state.hidden = before.missed, before.hidden if changes.still_hidden() else {}

@@ -24,7 +24,7 @@ from detlint.config import Config
 from detlint.counters import Counters
 from detlint.files import StrPath
 from detlint.ir.cpp_text import is_cpp
-from detlint.marks import body, brief, top
+from detlint.marks import body, brief, facts, top
 from detlint.model.links import Linked, hiding, properties, registered
 from detlint.model.project import Project
 from detlint.model.runs.outcome import Outcome, Runs
@@ -335,11 +335,11 @@ class Run(ProgramFindings):
         engine, known = self._engine_kept(), self.known
         self._fetch(engine, path)
         module = engine.resolver.module(path)
-        body(known, path)
+        facts(known, path)
         if module is None:
             return []
         try:
-            with known.noting():  # of what a run comes to, that is what it goes through
+            with self._following():  # of what a run comes to, that is what it goes through
                 reaches, inert = engine.started(module, self.named.get(path, ()))
             counters.now.runs += len(reaches) + len(inert)
             for reach in inert:
@@ -357,12 +357,26 @@ class Run(ProgramFindings):
         if module is None:
             return None
         brief(known, path)
-        with known.noting(), counters.counted() as done:  # as of a run, which others count that come here
+        with self._following(), counters.counted() as done:  # as of a run, which others count that come here
             found = engine.flow.look(module)
         counters.now.interpreted += done.interpreted
         loaded = engine.resolver.loaded
-        known.rest_on((*found.behind, *(sorted(loaded.read_in((path,))) if loaded is not None else ())), ())
+        self._rest_on_files({*found.behind, *(loaded.read_in((path,)) if loaded is not None else ())}, inside=(path,))
         return found
+
+    @contextlib.contextmanager
+    def _following(self) -> Iterator[None]:
+        """Note which functions are looked into while runs are followed. What is found out of one run others take, so that each rests on
+        all that was looked into of the files that it comes to."""
+        resolver = self._engine_kept().resolver
+        outer, resolver.follows = resolver.follows, True
+        try:
+            with self.known.noting() as noted:
+                yield
+        finally:
+            resolver.follows = outer
+        for path, marks in self.known.looked_into(noted).items():
+            self.into.setdefault(path, {}).update(marks)
 
     def _kept_of(self, reach: Reach, engine: Engine) -> Followed:
         """What is kept of a run that was followed."""
@@ -384,9 +398,19 @@ class Run(ProgramFindings):
             visited: the files of which anything may count.
         """
         tops = (path for path in reach.imported - visited if not reach.taken.get(path))
-        self.known.rest_on(sorted(visited), sorted(tops))
+        self._rest_on_files(visited, sorted(tops))
         for path in reach.taken:
             imported(self.known, path)
+
+    def _rest_on_files(self, files: Set[str], tops: Iterable[str] = (), inside: Iterable[str] = ()) -> None:
+        """Let what is being found out rest on what some files say, and do where they are imported.
+
+        Args:
+            inside: those besides of which functions count that were looked into.
+        """
+        self.known.rest_on(sorted(files), tops)
+        for path in (*files, *inside):
+            self.known.asked.update(self.into.get(path, {}))
 
     def _fetch(self, engine: Engine, path: str) -> None:
         """Bring the facts of all files at hand that the runs from a file passed when they were last followed."""
@@ -401,18 +425,17 @@ class Run(ProgramFindings):
         body(self.known, path)
         if is_cpp(path):
             return Judged(self._judged_source(engine, path))
-        facts = self.modules.facts(path)
-        module = engine.resolver.module(path)
-        if facts is None or module is None:
-            return Judged(self.unreadable(path, facts.problem) if facts is not None and facts.problem else [])
-        left_out = [finding for problem in facts.left_out for finding in self.unreadable(path, problem)]
+        read, module = self.modules.facts(path), engine.resolver.module(path)
+        if read is None or module is None:
+            return Judged(self.unreadable(path, read.problem) if read is not None and read.problem else [])
+        left_out = [finding for problem in read.left_out for finding in self.unreadable(path, problem)]
         try:
             findings, varies, is_open = engine.judge(module, self.runs_at(path))
         except Exception as error:  # the boundary of one file: the rest of the run goes on
             findings, varies, is_open = self._fault(path, error), False, False
         engine.matcher.forget(module)
         for told in {step.path for finding in findings for step in finding.steps}:
-            body(self.known, told)
+            facts(self.known, told)
         return Judged([*left_out, *findings], varies, is_open)
 
     def _judged_source(self, engine: Engine, path: str) -> list[Finding]:

@@ -50,7 +50,9 @@ def edited(text: str, others: list[str], random: Random) -> str:
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.body[0].lineno > node.lineno]
     names = [node for node in nodes if isinstance(node, ast.Name)]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef) and node.body[0].lineno > node.lineno]
-    kind = random.choice(["delete", "empty", "define", "call", "import", "rename", "member", "base", "shift"])
+    kind = random.choice(
+        ["delete", "empty", "define", "call", "import", "rename", "member", "base", "shift", *("compute",) * 4]
+    )
     if kind == "delete" and statements:
         gone = random.choice(statements)
         first = min(node.lineno for node in (gone, *getattr(gone, "decorator_list", ())))
@@ -66,6 +68,12 @@ def edited(text: str, others: list[str], random: Random) -> str:
     elif kind == "import" and statements:
         here = random.choice(statements)
         lines.insert(here.lineno - 1, f"{' ' * here.col_offset}import {random.choice(others)}\n")
+    elif kind == "compute" and functions:  # what only the IR says
+        here = random.choice(random.choice(functions).body)
+        said = random.choice(
+            ["print(3)", "value = 2 * 3", "if not True: value = None", "self = None", "del value", "locals()"]
+        )
+        lines.insert(here.lineno - 1, f"{' ' * here.col_offset}{said}\n")
     elif kind == "member" and classes:
         owner = random.choice(classes)
         margin, member = " " * owner.body[0].col_offset, random.choice(["forward", "__init__", "added", "random"])

@@ -56,8 +56,7 @@ def code(text: str) -> Code:
 def changed(now: str) -> tuple[bool, set[str]]:
     """Whether an edit changes anything outside of functions, and the names of the functions that it changes."""
     before, after = parts(SOURCE), parts(now)
-    both = before.functions.items() ^ after.functions.items()
-    return before.top != after.top, set().union(*(names for _, names in both))
+    return before.top != after.top, {*after.names_changed(before)}
 
 
 @pytest.mark.parametrize(
@@ -96,8 +95,7 @@ def test_what_has_changed_has_its_names(seed: int) -> None:
     before, after = parts_of(one), parts_of(other)
     if before.top != after.top:
         return
-    both = before.functions.items() ^ after.functions.items()
-    names = set().union(*(names for _, names in both))
+    names = after.names_changed(before)
     said = {name for name in one.mentions.keys() | other.mentions.keys() if name.isidentifier()}
     told = {name for name in said if one.mentions[name] != other.mentions[name]}
     assert told <= names

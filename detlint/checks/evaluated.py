@@ -20,7 +20,7 @@ from detlint.domains.modes import METHODS, Modes, Network
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.liveness import Piece, Program, Reason
-from detlint.model.places import call_of
+from detlint.model.places import call_of, place_within
 from detlint.model.runs.reach import TRAINING, Effect, Place, Reach, follows_mode
 from detlint.model.sites.records import Ref, Result, options
 from detlint.model.tests import is_test
@@ -93,7 +93,7 @@ class EvaluationRules:
     def _takes_no_gradients(self, place: Place) -> bool:
         """Whether a call takes no gradients, and stands in a function that takes none."""
         site = place.module.sites[place.site]
-        point = call_of(self._matcher.resolver, place.module, site)
+        point = place_within(self._matcher.resolver, place.module, site)
         if point is None or not (self._matcher.is_under(place.module, site, _NO_GRAD) or self._is_decorated(place)):
             return False
         function = point.function

@@ -55,9 +55,9 @@ class Steady:
         return frozenset(name.rpartition(".")[2] for e in entries for name in e.names if name.startswith(tensors))
 
     def _is_steady(self, piece: Piece) -> bool:
+        function = self._program.function(piece)
         if piece not in self._known:
             meaning = self._program.meaning(piece.path)
-            function = self._program.function(piece)
             self._known[piece] = meaning is not None and function is not None and self._all_known(meaning, function)
         return self._known[piece]
 

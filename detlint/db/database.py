@@ -371,6 +371,10 @@ class Database:
         finally:
             self.asked = outer
 
+    def name_of(self, node: int) -> Name:
+        """The question of a node that was asked for."""
+        return self._names[node]
+
     def shared(self, noted: dict[int, None]) -> dict[int, None]:
         """What something rests on; equal ones are the same object, as most answers rest on what others do."""
         return self._shared.setdefault(tuple(noted), noted)

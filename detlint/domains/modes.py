@@ -7,8 +7,10 @@ handed, if it calls that; nobody else gives it parts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
+from detlint.db import Memo
 from detlint.domains.matching.match import Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function
@@ -40,8 +42,7 @@ class Modes:
         self._resolver, self._program = matcher.resolver, program
         names = matcher.catalog.with_context("evaluates") | matcher.catalog.with_context("switches-mode")
         self._words = frozenset(name.rpartition(".")[2] for name in names if name.startswith(METHODS))
-        self._made_of: dict[str, frozenset[str]] = {}
-        self._read: dict[str, frozenset[str]] = {}
+        self._made_of: Memo[tuple[frozenset[str], frozenset[str]]] = Memo(matcher.resolver.db)
 
     def switched(self, pieces: Iterable[Piece], evaluating: bool = False) -> Iterator[Network]:
         """The networks that some pieces of code switch to another mode; not those of libraries, which are switched when they are loaded.
@@ -92,21 +93,24 @@ class Modes:
     def files(self, kinds: Iterable[str]) -> Iterator[str]:
         """The files that say what networks of some classes are made of."""
         for kind in kinds:
-            self._parts(kind)
-            yield from self._read[kind]
+            yield from self._made(kind)[1]
 
     def _parts(self, name: str) -> frozenset[str]:
         """The layers that the methods of a class refer to, and the functions that these call, and so on."""
-        if name not in self._made_of:
-            seen, waiting = {name}, [name]
-            for each in waiting:
-                found = [*self._referred(each)]
-                waiting += (new for new in dict.fromkeys(found) if new not in seen)
-                seen.update(found)
-            layer = self._resolver.kinds.layer
-            self._made_of[name] = frozenset(each for each in seen - {name} if layer(each) is not None)
-            self._read[name] = frozenset(each.partition(_INSIDE)[0] for each in seen)
-        return self._made_of[name]
+        return self._made(name)[0]
+
+    def _made(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
+        """They, and the files that say so."""
+        return self._made_of.of(name, partial(self._finds_made, name), (frozenset(), frozenset()))
+
+    def _finds_made(self, name: str) -> tuple[frozenset[str], frozenset[str]]:
+        seen, waiting = {name}, [name]
+        for each in waiting:
+            found = [*self._referred(each)]
+            waiting += (new for new in dict.fromkeys(found) if new not in seen)
+            seen.update(found)
+        layers = frozenset(each for each in seen - {name} if self._resolver.kinds.layer(each) is not None)
+        return layers, frozenset(each.partition(_INSIDE)[0] for each in seen)
 
     def _referred(self, name: str) -> Iterator[str]:
         """The definitions that a function refers to, or the methods of a class and those of its bases."""

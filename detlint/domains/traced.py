@@ -15,7 +15,7 @@ from detlint.ir.exits import BEFORE
 from detlint.ir.uses import Use
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
-from detlint.model.places import call_at, calls_among
+from detlint.model.places import call_within, calls_among
 from detlint.model.resolve import Resolver
 from detlint.model.uses import Use as Used
 
@@ -43,7 +43,7 @@ class Examples(NamedTuple):
 
     def has(self, module: Module, index: int) -> bool:
         """Whether what a call gives is only handed to tracers."""
-        call = call_at(self.resolver, self.meanings, module, module.sites[index])
+        call = call_within(self.resolver, self.meanings, module, module.sites[index])
         return call is not None and self._traced(call[0], *call[1], set())
 
     def _traced(self, meaning: Meaning, function: Function, at: int, seen: Seen) -> bool:
@@ -52,6 +52,7 @@ class Examples(NamedTuple):
         if key in seen or len(seen) > MOST:
             return False
         seen.add(key)
+        self.resolver.inside(meaning.path, function)
         others = [use for use in function.users[at] if not self._leads(meaning, function, at, use, seen)]
         return len(others) < len(function.users[at]) and all(_stays(function, use, set()) for use in others)
 
@@ -93,10 +94,11 @@ class Examples(NamedTuple):
             return True
         if name and (name in catalog.wraps or name in catalog.computing or name in catalog.tensors):
             return self._traced(meaning, function, call, seen)
-        found = self.meanings.definition(name) if "::" in name else None
+        found = self.meanings.definition_within(name) if "::" in name else None
         if found is None or found[1].is_class:
             return False
         there, body = found
+        self.resolver.inside(there.path, body)
         slots = [*body.taking(function, call, at, 1 if body.receives and function.called_on(call) >= 0 else 0)]
         loads = [load for slot in slots for load in body.loads.get(BEFORE - slot, ())]
         return bool(loads) and all(self._traced(there, body, load, seen) for load in loads)

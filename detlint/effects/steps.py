@@ -417,7 +417,10 @@ class Stepping(Importing):
         found += [callee[:2] for method in EXITS if kind for callee in self.flow.method(kind, method)]
         for module, function in found:
             code = self.resolver.modules.code(module.path)
-            if code is None or any(map(swallows, code.by_name.get(function.name, ()))):
+            bodies = code.by_name.get(function.name, ()) if code is not None else ()
+            for body in bodies:
+                self.resolver.inside(module.path, body)
+            if code is None or any(map(swallows, bodies)):
                 return True
         return isinstance(raw, Result) and self.has_context(raw.site, "catches")
 

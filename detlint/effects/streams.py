@@ -12,7 +12,7 @@ from detlint.effects.state import LOADS_WEIGHTS
 from detlint.effects.steps import Stepping
 from detlint.ir.places import named
 from detlint.model.flow import gets_at_once
-from detlint.model.places import call_of
+from detlint.model.places import place_within
 from detlint.model.registries import last
 from detlint.model.runs.reach import GENERATOR, HOST, Draws, Effect, Place, Seeding, agree, is_object
 from detlint.model.runs.values import Spot
@@ -103,7 +103,7 @@ class Streams(Stepping):
             return False
         bias = effect.argument("bias")
         drawn = {"weight"} if bias is None or bias.value == Const(False) else {"weight", "bias"}
-        call = call_of(self.resolver, place.module, place.module.sites[place.site])
+        call = place_within(self.resolver, place.module, place.module.sites[place.site])
         return call is not None and gets_at_once(named(call.function), call.at, drawn)
 
     def is_used_before(self, place: Place, load: int) -> bool:

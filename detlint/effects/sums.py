@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 
 from detlint.effects.effects import ADDING
 from detlint.ir import ops as op
-from detlint.ir.code import Function
+from detlint.ir.code import Code, Function
 from detlint.model.meaning import Meaning
 from detlint.model.uses import Users
 
@@ -34,14 +34,15 @@ class Sums:
         Args:
             trains: whether it does so also if that stands in what trains a network.
         """
+        code = self._users.resolver.by_words(path, *self._words)
         if path not in self._known:
-            self._known[path] = self._adding(path)
+            self._known[path] = self._adding(path, code)
         adding = self._known[path]
         return adding is None or any(trains or not self._trains(path, name) for name in adding)
 
-    def _adding(self, path: str) -> Set[str] | None:
+    def _adding(self, path: str, code: Code | None) -> Set[str] | None:
         """The definitions of a file's top level in which something does, "" for what stands in none; None where it can't be read."""
-        module, code = self._users.resolver.module(path), self._users.resolver.modules.code(path)
+        module = self._users.resolver.module(path)
         if module is None or code is None:
             return None if path.endswith(".py") else frozenset()
         meaning = self._users.meanings.of(module) if not self._words.isdisjoint(code.identifiers) else None

@@ -24,6 +24,12 @@ class Function(Body):
         return self if parent is None or not parent.number else parent.outermost
 
     @cached_property
+    def part(self) -> int:
+        """The number of the function that it is, or stands in, which stands in none but class bodies and the top level; 0 for these."""
+        around = self.parent.part if self.parent is not None else 0
+        return around or (self.number if self.number and not self.is_class else 0)
+
+    @cached_property
     def flow(self) -> Flow:
         """What holds at each op."""
         return flow(self.ops, self.constants, self.rebound, late(self))

@@ -20,38 +20,61 @@ _STRINGS: Final[Mapping[int, int]] = {
     op.TYPE_PARAMETER: 1, op.SET_ATTR: 2, op.DELETE_ATTR: 2, op.ANNOTATE_ATTR: 2,
 }  # fmt: skip
 """The ops that have a string -> where."""
+REFLECTING: Final = frozenset({"eval", "exec", "f_locals", "locals", "vars"})
+"""By what code may come to names that it doesn't say."""
+
+
+class Part(NamedTuple):
+    """What a function says."""
+
+    digest: int
+    names: frozenset[str]
+    """The names that it has, as `Words` has them; of long texts, too."""
 
 
 class Parts(NamedTuple):
     """The parts of a file."""
 
     top: int
-    """The digest of the top level and all class bodies, and of the functions that bind something there."""
-    functions: dict[int, frozenset[str]]
-    """Those of the others -> the names that each has, as `Words` has them; of long texts, too."""
+    """The digest of the top level and all class bodies, of the functions that bind something there, and of what is asked of all functions
+    together: which variables of the top level they have, which attributes they set, by what they may come to names that nobody says."""
+    functions: dict[int, Part]
+    """The others, by their numbers."""
+
+    def changed(self, before: Parts) -> set[int]:
+        """The functions that say something else than those of these numbers did before, or are new."""
+        return {number for number, part in self.functions.items() if before.functions.get(number) != part}
+
+    def names_changed(self, before: Parts) -> frozenset[str]:
+        """The names that those functions have, or had, which aren't as they were, wherever they stand."""
+        parts = {*self.functions.values()} ^ {*before.functions.values()}
+        return frozenset[str]().union(*(part.names for part in parts))
 
 
 def parts_of(code: Code) -> Parts:
     """The parts of a file."""
-    top, found = list[object](), dict[int, frozenset[str]]()
+    top, found, shared = list[object](), dict[int, Part](), set[str]()
     for function in code.functions():
-        if not function.number or (function.is_class and _stands_free(function)):
+        shared |= _known_outside(function)
+        if not function.number or (function.is_class and not function.part):
             top.append(_said(function, set()))
-        elif _stands_free(function):
+        elif function.part == function.number:
             names = set[str]()
             inside = [*code.inside(function.number)]
             said = [_said(inner, names) for inner in inside]
             if any(map(_binds_outside, inside)):
                 top.append(said)
             else:
-                found[_digest(said)] = frozenset(names)
-    return Parts(_digest(top), found)
+                found[function.number] = Part(_digest(said), frozenset(names))
+    return Parts(_digest([top, sorted(shared), sorted(REFLECTING & code.identifiers)]), found)
 
 
-def _stands_free(function: Function) -> bool:
-    """Whether a function or class body stands in none but class bodies and the top level."""
-    parent = function.parent
-    return parent is None or not parent.number or (parent.is_class and _stands_free(parent))
+def _known_outside(function: Function) -> set[str]:
+    """What the top level, and classes, are asked of all functions: the variables of the top level that one has, and the attributes that it
+    sets or deletes."""
+    variables = (function.text(slot) for slot, name in enumerate(function.names) if not name.owner and name.slot >= 0)
+    sets = (function.strings[operation[2]] for _, operation in function.each(op.SET_ATTR, op.DELETE_ATTR))
+    return {*variables, *(f".{attribute}" for attribute in sets)}
 
 
 def _binds_outside(function: Function) -> bool:

@@ -97,14 +97,10 @@ def span_of(ir: FileIR, function: int, at: int) -> Span:
     return lines[at], begins[at], lines[at] + heights[at], begins[at] + widths[at]
 
 
-def lines_of(ir: FileIR) -> tuple[list[object], list[int]]:
-    """Where the ops of a file stand: all but the lines, and the lines."""
-    others, lines = list[object](), list[int]()
-    for lines_of_it, begins, heights, widths in map(_columns, ir.spans):
-        others += begins, widths
-        lines += lines_of_it
-        lines += map(add, lines_of_it, heights)
-    return others, lines
+def lines_of(ir: FileIR, function: int) -> tuple[list[object], list[int]]:
+    """Where the ops of a function stand: all but the lines, and the lines."""
+    lines, begins, heights, widths = _columns(ir.spans[function])
+    return [begins, widths], [*lines, *map(add, lines, heights)]
 
 
 def last_lines(ir: FileIR) -> list[int]:

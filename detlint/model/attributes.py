@@ -53,8 +53,8 @@ class Writers:
 
     def of(self, path: str) -> Written:
         """What a file does to attributes."""
+        code = self._resolver.by_words(path)
         if path not in self._known:
-            code = self._resolver.modules.code(path)
             unread = UNKNOWN if path.endswith(".py") or is_notebook(path) else NOTHING
             self._known[path] = _written(code) if code is not None else unread
         return self._known[path]
@@ -89,7 +89,7 @@ class Writers:
     def hands_itself(self, name: str, path: str) -> bool:
         """Whether a class of a file may go through its own objects, or hand them to something: its methods do more with them than to
         ask for something that they have."""
-        code = self._resolver.modules.code(path)
+        code = self._resolver.by_words(path)
         bodies = code.by_name.get(name, ()) if code is not None else ()
         return not bodies or any(_hands_itself(body) for body in bodies)
 
@@ -134,7 +134,7 @@ class Writers:
 
     def sets_of(self, meanings: Meanings, path: str, roots: Container[str]) -> bool:
         """Whether a file may set an attribute of something that some libraries have, by the first components of their names."""
-        code = self._resolver.modules.code(path) if self.of(path).of_modules else None
+        code = self._resolver.by_words(path) if self.of(path).of_modules else None
         module = self._resolver.module(path)
         meaning = meanings.of(module) if module is not None and code is not None else None
         if code is None or meaning is None:
@@ -144,7 +144,7 @@ class Writers:
 
     def _replaces_module_with(self, name: str, path: str) -> bool:
         """Whether a file puts others in the place of modules, and says a name that these may have."""
-        code = self._resolver.modules.code(path) if self.of(path).modules else None
+        code = self._resolver.by_words(path) if self.of(path).modules else None
         return code is not None and (name in code.identifiers or name in code.texts)
 
 

@@ -8,10 +8,12 @@ class of layers calls them only where they are called, which holds for framework
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
+from detlint.db import Memo
 from detlint.ir import ops as op
-from detlint.ir.code import Binding, Code, Function
+from detlint.ir.code import Binding, Function
 from detlint.ir.places import Place
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.resolve import Resolver
@@ -28,7 +30,7 @@ class Escapes:
     def __init__(self, resolver: Resolver, meanings: Meanings) -> None:
         self._resolver = resolver
         self._meanings = meanings
-        self._kept: dict[str, bool] = {}
+        self._kept: Memo[bool] = Memo(resolver.db)
         """Classes -> whether their methods keep their objects to themselves."""
 
     def is_never_called(self, meaning: Meaning, place: Place) -> bool:
@@ -40,20 +42,20 @@ class Escapes:
 
     def _keeps(self, name: str) -> bool:
         """Whether the methods of a class do no more with their object than to take attributes of it."""
-        if name not in self._kept:
-            self._kept[name] = True  # while that is asked
-            layer = self._resolver.kinds.layer(name)
-            plain = layer is not None and layer.passes_on and self._resolver.classes.knows_bases(name)
-            self._kept[name] = plain and all(
-                self._keeps_in_body(owner, name) if "::" in owner else layer is not None and owner == layer.module
-                for owner in self._resolver.classes.mro(name)
-            )
-        return self._kept[name]
+        return self._kept.of(name, partial(self._finds_kept, name), True)
+
+    def _finds_kept(self, name: str) -> bool:
+        layer = self._resolver.kinds.layer(name)
+        plain = layer is not None and layer.passes_on and self._resolver.classes.knows_bases(name)
+        return plain and all(
+            self._keeps_in_body(owner, name) if "::" in owner else layer is not None and owner == layer.module
+            for owner in self._resolver.classes.mro(name)
+        )
 
     def _keeps_in_body(self, owner: str, name: str) -> bool:
         path, _, inside = owner.partition("::")
         module = self._resolver.module(path)
-        meaning = self._meanings.of(module) if module is not None else None
+        meaning = self._meanings.within(module) if module is not None else None
         bodies = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
         if meaning is None or len(bodies) != 1 or bodies[0].decorators:
             return False
@@ -62,7 +64,7 @@ class Escapes:
             self._has(meaning, Place(home, load), name)
             for method in methods
             if method.receives == "object"
-            for home, load in meaning.code.reads(Binding(method.number, 0))
+            for home, load in self._read(meaning, method, Binding(method.number, 0))
         )
 
     def _has(self, meaning: Meaning, place: Place, name: str) -> bool:
@@ -81,7 +83,7 @@ class Escapes:
                     slot = home.binding(operation[1])
                     if not slot.owner and not home.is_main(use.op):
                         return False
-                    waiting += (read for read in _read(home.code, slot) if read not in waiting)
+                    waiting += (read for read in self._read(meaning, home, slot) if read not in waiting)
                 elif code == op.CALL:
                     if use.place == 1 or not home.is_builtin(operation[1], *_ASKS):
                         return False
@@ -96,6 +98,10 @@ class Escapes:
         if method.rpartition(".")[2] in catalog.words_with("returns-self"):
             yield from (Place(home, use.op) for use in home.users[attribute] if use.place == 1)
 
-
-def _read(code: Code, binding: Binding) -> Iterator[Place]:
-    return (Place(*read) for read in code.reads(binding))
+    def _read(self, meaning: Meaning, function: Function, binding: Binding) -> Iterator[Place]:
+        """The ops that read a variable which a function binds, or one around it."""
+        if binding.owner:
+            self._resolver.inside(meaning.path, function)
+        else:
+            self._resolver.opened.add(meaning.path)
+        return (Place(*read) for read in function.code.reads(binding))

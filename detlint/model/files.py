@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from detlint.db import Database
 from detlint.ir.code import Code
-from detlint.marks import Brief, Noted, body, brief
+from detlint.ir.function import Function as Body
+from detlint.marks import Brief, Noted, body, brief, facts, part, saying
 from detlint.model.module import Module
 from detlint.model.modules import Modules
 from detlint.model.sites.records import Function, Ref, Site, Value
@@ -26,20 +27,23 @@ class Files:
         self._imported: dict[str, list[Module]] = {}
         self.opened: Noted[str] = Noted(db, body)
         """The files that were looked into."""
+        self.follows = False
+        """Whether a run is being followed."""
+        self._parts: dict[tuple[str, int], int] = {}
         self.missed: set[str] = set()
         """The names that files were asked for and don't define themselves: to define one may be news to who asked."""
 
     def module(self, path: str) -> Module | None:
         """The module in a file, None where it can't be read."""
         if path not in self.by_path:
-            facts = self.modules.facts(path)
+            read = self.modules.facts(path)
             module = None
-            if facts is not None and facts.problem is None:
-                prefix, scope = f"{facts.module}.", self.modules.scope(path)
-                mark = self.db.number(body, path)
-                module = Module(path, len(self._numbered), facts, prefix, scope, self.db, mark)
-                module.functions = {f.name: f for f in facts.functions if f.name}
-                module.classes = {c.name: c for c in facts.classes}
+            if read is not None and read.problem is None:
+                prefix, scope = f"{read.module}.", self.modules.scope(path)
+                mark = self.db.number(facts, path)
+                module = Module(path, len(self._numbered), read, prefix, scope, self.db, mark)
+                module.functions = {f.name: f for f in read.functions if f.name}
+                module.classes = {c.name: c for c in read.classes}
             self.by_path[path] = module
             self._numbered.append(module)
         return self.by_path[path]
@@ -60,6 +64,28 @@ class Files:
         """The IR of a file; None where there is none."""
         self.opened.add(path)
         return self.modules.code(path)
+
+    def by_words(self, path: str, *words: str) -> Code | None:
+        """The same, for whoever has looked for words in it, and goes by what the functions say that have them.
+
+        Args:
+            words: those by which a run goes that is followed, of which it isn't noted what words it looks for; all of the file without.
+        """
+        for word in words if self.follows else ():
+            saying(self.db, path, word)
+        if self.follows and not words:
+            self.opened.add(path)
+        return self.modules.code(path)
+
+    def inside(self, path: str, function: Body) -> None:
+        """Let what is being found out rest on what a function says, and what stands in it: no more of the IR of its file than that, and
+        than what the top level does."""
+        key = path, function.part
+        number = self._parts.get(key)
+        if number is None:
+            number = self.db.number(part, path, str(key[1])) if key[1] else self.db.number(facts, path)
+            self._parts[key] = number
+        self.db.asked[number] = None
 
     def looked_into(self, path: str) -> Module:
         """The module that a normal name begins with, for whoever goes by what it defines."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
+from detlint.db import Memo
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.sites.records import ANY, Const, Ref
@@ -22,8 +24,8 @@ class Imports:
         self._resolver = resolver
         self._modules = resolver.modules
         self._around = resolver.modules.around
-        self._known: dict[tuple[int, str], bool] = {}
-        self._gone: dict[tuple[str, str], bool] = {}
+        self._known: Memo[bool] = Memo(resolver.db)
+        self._gone: Memo[bool] = Memo(resolver.db)
 
     def raises(self, module: Module, name: str, script: Module) -> bool:
         """Whether a file surely raises where it imports a name in the run of a script, which has its own folder on the path."""
@@ -46,15 +48,9 @@ class Imports:
 
     def may_raise(self, module: Module, name: str) -> bool:
         """Whether a file raises where it imports a name, if that leads where it seems to lead, whatever is started."""
-        key = (module.scope, name)
-        if key not in self._known:
-            self._known[key] = self._raises(module.path, name)
-        if self._known[key]:
+        if self._known.of((module.scope, name), partial(self._raises, module.path, name), False):
             return True
-        one = (module.path, name)
-        if one not in self._gone:
-            self._gone[one] = self._is_gone(module, name)
-        return self._gone[one]
+        return self._gone.of((module.path, name), partial(self._is_gone, module, name), False)
 
     def _is_gone(self, module: Module, name: str) -> bool:
         """Whether a library no longer has what a file imports in any release that the file asks for: `check_min_version("0.40.0")`."""
@@ -97,7 +93,7 @@ class Imports:
 
     def _may_bind(self, path: str, name: str) -> bool:
         """Whether a file has a name, in its code or as a text, or may bind some that it doesn't say."""
-        code = self._modules.code(path)
+        code = self._resolver.by_words(path, name, *MAKES_NAMES, "sys", "modules")
         if code is None or name in code.identifiers or name in code.texts:
             return True
         return not MAKES_NAMES.isdisjoint(code.identifiers) or {"sys", "modules"} <= code.identifiers

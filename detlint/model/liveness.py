@@ -69,9 +69,9 @@ class Program:
         self._of: dict[tuple[str, str], Sequence[str]] = {}
 
     def meaning(self, path: str) -> Meaning | None:
-        """What the values of a file mean; None where it can't be read."""
+        """What the values of a file mean; None where it can't be read. What is found out rests on the pieces that are asked for."""
         module = self.resolver.module(path)
-        return self._meanings.of(module) if module is not None else None
+        return self._meanings.within(module) if module is not None else None
 
     def around(self, module: Module, span: Span) -> Piece:
         """The piece of code that begins at a place, or stands around it."""
@@ -81,9 +81,10 @@ class Program:
 
     def refers(self, piece: Piece) -> Refers:
         """What a piece of code refers to."""
+        function = self.function(piece)
         if piece not in self._known:
             meaning = self.meaning(piece.path)
-            made = refers(self.resolver, meaning, meaning.code.function(piece.number)) if meaning is not None else None
+            made = refers(self.resolver, meaning, function) if meaning is not None and function is not None else None
             self._known[piece] = made or Refers()
         return self._known[piece]
 
@@ -117,7 +118,15 @@ class Program:
     def function(self, piece: Piece) -> Function | None:
         """A piece of code, in the IR of its file; None where that can't be read."""
         meaning = self.meaning(piece.path)
-        return meaning.code.function(piece.number) if meaning is not None else None
+        function = meaning.code.function(piece.number) if meaning is not None else None
+        if function is not None:
+            self.resolver.inside(piece.path, function)
+        return function
+
+    def is_class(self, piece: Piece) -> bool:
+        """Whether a piece of code is the body of a class."""
+        meaning = self.meaning(piece.path)
+        return meaning is not None and meaning.code.function(piece.number).is_class
 
 
 def live(
@@ -228,8 +237,7 @@ class _Search:
         """Live code has a definition as a value: a function may be called, a class may be built."""
         classes = False
         for piece in self._program.pieces(name):
-            function = self._program.function(piece)
-            classes = classes or (function is not None and function.is_class)
+            classes = classes or self._program.is_class(piece)
             self.note(piece, reason)
         if classes and name not in self._built:
             self._built[name] = reason

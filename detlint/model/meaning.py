@@ -175,6 +175,10 @@ class Meanings:
         """What the values in a file mean; None for one that is no Python. What is found out rests on it."""
         return self._kept(module) if self._resolver.code(module.path) is not None else None
 
+    def within(self, module: Module) -> Meaning | None:
+        """The same for whoever says of which functions of the file he asks (`Files.inside`): what is found out only rests on these."""
+        return self._kept(module) if self._resolver.modules.code(module.path) is not None else None
+
     def at(self, path: str) -> Meaning | None:
         """The same of a file by its path."""
         module = self._resolver.module(path)
@@ -182,8 +186,16 @@ class Meanings:
 
     def definition(self, name: str) -> tuple[Meaning, Function] | None:
         """The one definition of the program that has a full name, `<file>::Net.forward`; None where there are others of it, or none."""
+        path, colon, _ = name.partition("::")
+        if colon:
+            self._resolver.opened.add(path)
+        return self.definition_within(name)
+
+    def definition_within(self, name: str) -> tuple[Meaning, Function] | None:
+        """The same, likewise."""
         path, colon, inside = name.partition("::")
-        meaning = self.at(path) if colon else None
+        module = self._resolver.module(path) if colon else None
+        meaning = self.within(module) if module is not None else None
         found = meaning.code.by_name.get(inside, ()) if meaning is not None else ()
         return (meaning, found[0]) if meaning is not None and len(found) == 1 else None
 
@@ -201,6 +213,6 @@ class Meanings:
         return self.definition(method.name) if isinstance(method, Ref) else None
 
     def _made(self, module: Module) -> Meaning:
-        code = self._resolver.code(module.path)
+        code = self._resolver.modules.code(module.path)
         assert code is not None
         return Meaning(self._resolver, module, code)

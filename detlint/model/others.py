@@ -87,8 +87,9 @@ class Others:
                 yield home.path
 
     def _said_in(self, home: Module, called: str) -> _Said:
+        code = self._users.resolver.by_words(home.path, called)
         if (home.path, called) not in self._said:
-            self._said[home.path, called] = _said(home, self._users.resolver.modules.code(home.path), called)
+            self._said[home.path, called] = _said(home, code, called)
         return self._said[home.path, called]
 
 

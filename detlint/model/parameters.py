@@ -8,8 +8,10 @@ found before the circle closed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
+from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code
 from detlint.ir.code import Function as Body
@@ -52,7 +54,7 @@ class Parameters:
         self._meanings = meanings
         self._callees = callees
         self._entries = entries
-        self._known: dict[tuple[str, int], Mapping[str, frozenset[str]]] = {}
+        self._known: Memo[Mapping[str, frozenset[str]]] = Memo(resolver.db)
 
     def that(self, does: str, module: Module, function: Function) -> frozenset[str]:
         """The names of those with which a function does something; not of the object itself."""
@@ -60,15 +62,14 @@ class Parameters:
 
     def _of(self, module: Module, function: Function) -> Mapping[str, frozenset[str]]:
         """What is done -> with which parameters."""
-        key = (module.path, function.number)
-        if key not in self._known:
-            self._known[key] = {}  # while that is being found out
-            meaning = self._meanings.of(module) if function.number else None
-            found: dict[str, set[str]] = {}
-            for does, name in self._found(meaning, plain(function.name)) if meaning is not None else ():
-                found.setdefault(does, set()).add(name)
-            self._known[key] = {does: frozenset(names) for does, names in found.items()}
-        return self._known[key]
+        return self._known.of((module.path, function.number), partial(self._finds_out, module, function), {})
+
+    def _finds_out(self, module: Module, function: Function) -> Mapping[str, frozenset[str]]:
+        meaning = self._meanings.within(module) if function.number else None
+        found: dict[str, set[str]] = {}
+        for does, name in self._found(meaning, plain(function.name)) if meaning is not None else ():
+            found.setdefault(does, set()).add(name)
+        return {does: frozenset(names) for does, names in found.items()}
 
     def _found(self, meaning: Meaning, name: str) -> Iterator[tuple[str, str]]:
         for body in meaning.code.by_name.get(name, ()):
@@ -91,6 +92,7 @@ class Parameters:
 
     def _uses(self, meaning: Meaning, body: Body) -> Iterator[_Use]:
         """What a function does, with which values."""
+        self._resolver.inside(meaning.path, body)
         for _, operation in body.each(op.IF):
             test = body.ops[operation[1]]
             if test[0] == op.COMPARE and body.strings[test[2]] in _ALIKE:

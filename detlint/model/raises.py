@@ -7,8 +7,10 @@ call spells its arguments out.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final, Protocol
 
+from detlint.db import Memo
 from detlint.model.module import Module
 from detlint.model.resolve import Resolver
 from detlint.model.sites.records import Function, Member, Parameter, Ref, Result, Site, Value
@@ -37,14 +39,11 @@ class Raises:
     def __init__(self, resolver: Resolver, knowledge: Targets) -> None:
         self.resolver = resolver
         self._knowledge = knowledge
-        self._known: dict[tuple[int, int], str] = {}
+        self._known: Memo[str] = Memo(resolver.db)
 
     def at(self, module: Module, index: int) -> str:
         """What is wrong with the arguments of a call; "" where nothing surely is."""
-        key = (module.number, index)
-        if key not in self._known:
-            self._known[key] = self._wrong(module, index)
-        return self._known[key]
+        return self._known.of((module.number, index), partial(self._wrong, module, index), "")
 
     def _wrong(self, module: Module, index: int) -> str:
         site = module.sites[index]
@@ -106,7 +105,9 @@ class Raises:
 
     def _may_stand_in(self, path: str, forward: str) -> bool:
         """Whether a file may give a layer another forward pass, or this something else than a call says."""
-        code = self.resolver.modules.code(path)
+        code = self.resolver.by_words(
+            path, *INSTEAD
+        )  # which attributes it sets at all is said outside of its functions
         return code is None or not INSTEAD.isdisjoint(code.identifiers) or any(True for _ in code.setters(forward))
 
     def _may_be_another(self, module: Module, home: Module) -> bool:

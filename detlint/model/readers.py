@@ -119,7 +119,7 @@ class Readers:
 
     def _code(self, path: str) -> Code | None:
         """The IR of a file. Whoever asks depends on what the functions say that have the words which he has looked for in it."""
-        return self._resolver.modules.code(path)
+        return self._resolver.by_words(path)
 
     def _is_read_by_itself(self, code: Code, owner: str, name: str) -> bool:
         """Whether a class reads an attribute of its own objects."""

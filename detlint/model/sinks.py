@@ -6,10 +6,11 @@ module may be read by other files, where nothing ends the value that they hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.places import Place
@@ -19,7 +20,7 @@ from detlint.model.escapes import Escapes
 from detlint.model.labels import is_label
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.module import Module
-from detlint.model.places import call_at
+from detlint.model.places import call_within
 from detlint.model.resolve import Resolver
 from detlint.model.sites.reading.values import KEEPS_NUMBERS
 from detlint.model.trials import SHAPES
@@ -70,7 +71,7 @@ class Sinks:
         self._catalog = resolver.catalog
         self.meanings = meanings
         self._escapes = Escapes(resolver, meanings)
-        self._known: dict[tuple[str, int, int], object] = {}
+        self._known: Memo[Any] = Memo(resolver.db)
 
     # -- what any value may become --------------------------------------------------------------------------------------
 
@@ -179,15 +180,16 @@ class Sinks:
         otherwise: _Answer,
     ) -> _Answer:
         """The answer for the call that a site is; another one for what is no call, or isn't found."""
-        self._resolver.opened.add(module.path)
-        key = question, module.number, index
-        if key not in self._known:
-            call = call_at(self._resolver, self.meanings, module, module.sites[index])
-            self._known[key] = otherwise
-            if call is not None:
-                meaning, point = call
-                self._known[key] = answer(point.function, point.at, meaning)
-        return self._known[key]  # type: ignore[return-value]
+
+        def find() -> _Answer:
+            call = call_within(self._resolver, self.meanings, module, module.sites[index])
+            if call is None:
+                return otherwise
+            meaning, point = call
+            return answer(point.function, point.at, meaning)
+
+        found: _Answer = self._known.of((question, module.number, index), find, otherwise)
+        return found
 
     def _name(self, meaning: Meaning, function: Function, call: int) -> str:
         """The full name of what is called, as the catalog has it; that of a method where no more is known."""
@@ -235,11 +237,13 @@ class Sinks:
 
     def _unread_parts(self, function: Function, at: int, _: Meaning) -> frozenset[int]:
         in_sight = function.number > 0 or function.is_main(at)
-        return unread_parts(function, at) if in_sight and not reads_any_name(function.code) else _NOTHING
+        return (
+            unread_parts(function, at) if in_sight and not reads_any_name(function.code, function.number) else _NOTHING
+        )
 
     def _is_unused(self, function: Function, at: int, meaning: Meaning) -> bool:
         in_sight = (function.number > 0 and not function.is_class) or function.is_main(at)
-        if not in_sight or not _is_kept(function, at, meaning) or reads_any_name(function.code):
+        if not in_sight or not _is_kept(function, at, meaning) or reads_any_name(function.code, function.number):
             return False
         return self._name(meaning, function, at) in self._catalog.only_drawing and Unused(
             function, Worth(ends=_says_shape)
@@ -332,7 +336,7 @@ class Sinks:
 
     def _is_only_shown(self, function: Function, at: int, meaning: Meaning) -> bool:
         known = self._catalog
-        if function.called(at) not in known.chooses or known.plotters.isdisjoint(function.code.identifiers):
+        if function.called(at) not in known.chooses or not self._says(meaning, known.plotters):
             return False
         worth = Worth(
             partial(self._role_of_chosen, meaning), self._looks_at, _says_shape, known.fills, known.makes, inside=True
@@ -363,12 +367,12 @@ class Sinks:
             unused = Unused(function, Worth(partial(self._role_of_object, meaning), ends=_says_shape))
             return unused.holds(at) and unused.ended
         if self._is_shuffled(meaning, function, at):
-            known = acts(function, self._catalog.preparing) and not reads_any_name(function.code)
+            known = acts(function, self._catalog.preparing) and not reads_any_name(function.code, function.number)
             return known and self._is_left(function, at, meaning, [])
         own = self._name(meaning, function, at).startswith(f"{meaning.module.path}::") and _is_kept(
             function, at, meaning
         )
-        return own and self._shuffles(function.code) and self._is_left(function, at, meaning, [])
+        return own and self._says(meaning, self._catalog.shuffled_words) and self._is_left(function, at, meaning, [])
 
     def _role_of_object(self, meaning: Meaning, function: Function, call: int, _: int) -> Role:
         """What a call makes of an object that does nothing before one of its methods is called: a part of another such object."""
@@ -437,11 +441,12 @@ class Sinks:
         """Whether a call makes an object of a class that no framework has, in a file that may make a data set of it."""
         name = meaning.name(function, function.ops[at][1])
         own = self._resolver.classes.is_class(name) and _is_kept(function, at, meaning)
-        return own and name.partition(".")[0] not in self._catalog.roots and self._shuffles(function.code)
+        return own and name.partition(".")[0] not in self._catalog.roots
 
-    def _shuffles(self, code: Code) -> bool:
-        """Whether a file may make a data set that is taken in random order."""
-        return not code.identifiers.isdisjoint(self._catalog.shuffled_words)
+    def _says(self, meaning: Meaning, words: Set[str]) -> bool:
+        """Whether the code of a file has one of some names, wherever that is."""
+        self._resolver.opened.add(meaning.path)
+        return not meaning.code.identifiers.isdisjoint(words)
 
 
 def _is_kept(function: Function, at: int, _: Meaning) -> bool:
@@ -481,7 +486,8 @@ def _only_logs(function: Function, at: int) -> bool:
 
 
 def _is_measured(function: Function, at: int, _: Meaning) -> bool:
-    if not function.number or _PARAMETERS.isdisjoint(function.code.identifiers) or not _is_kept(function, at, _):
+    asked = (function.strings[operation[2]] for _, operation in function.each(op.ATTR)) if function.number else ()
+    if _PARAMETERS.isdisjoint(asked) or not _is_kept(function, at, _):
         return False
     unused = Unused(function, Worth(_role_of_shown, _PARAMETERS.__contains__, _says_shape))
     return unused.holds(at) and unused.ended

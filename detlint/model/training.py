@@ -108,7 +108,7 @@ class Training:
     def may(self, path: str) -> bool:
         """Whether a file may have any sign of training, by the names that its code has, or as it has something of code that isn't there.
         Nothing rests on it then."""
-        code = self._resolver.modules.code(path)
+        code = self._resolver.by_words(path)
         return code is None or not code.identifiers.isdisjoint(self.words) or self._has_others(path)
 
     def _has_others(self, path: str) -> bool:

@@ -13,6 +13,7 @@ from typing import Final, Literal, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.exits import BEFORE
+from detlint.ir.parts import REFLECTING
 from detlint.ir.uses import Use
 
 Role = Literal["ends", "passes", ""]
@@ -22,15 +23,20 @@ _WORTH_NO_MORE: Final = frozenset({
     op.PART, op.FOR,
 })  # fmt: skip
 """Codes of ops whose value is worth no more than what is in them."""
-_BY_NAME: Final = frozenset({"locals", "vars", "eval", "exec"})
 
 
-def reads_any_name(code: Code) -> bool:
-    """Whether a file may read names that aren't written out."""
-    if _BY_NAME.isdisjoint(code.identifiers) and "f_locals" not in code.identifiers:
+_OF_FRAMES: Final = "f_locals"
+
+
+def reads_any_name(code: Code, number: int = 0) -> bool:
+    """Whether a function, or what stands in it, may read names that aren't written out; 0: anything of the file."""
+    if REFLECTING.isdisjoint(code.identifiers):
         return False
-    functions = code.functions()
-    return "f_locals" in code.identifiers or any(not _BY_NAME.isdisjoint(function.slots) for function in functions)
+    return any(
+        not REFLECTING.isdisjoint(function.slots)
+        or any(function.strings[operation[2]] == _OF_FRAMES for _, operation in function.each(op.ATTR))
+        for function in code.inside(number)
+    )
 
 
 def acts(function: Function, prepares: Collection[str]) -> bool:

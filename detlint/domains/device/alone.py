@@ -100,7 +100,7 @@ def launching(users: Users, folder: str, options: Iterable[str]) -> list[str]:
     ways = (spelled for way in given for spelled in (way.strip("-"), way.strip("-").replace("-", "_")))
     users.index.sought.update((folder, part) for way in ways for part in way.split("-"))
     below = (path for path in users.index.below(folder) if given and path.endswith(".py"))
-    return [path for path in below if _launches(users.resolver.modules.code(path), given)]
+    return [path for path in below if _launches(users.resolver.by_words(path), given)]
 
 
 def _launches(code: Code | None, given: AbstractSet[str]) -> bool:

@@ -71,7 +71,7 @@ class Hardware:
                     yield path
 
     def _chooses(self, path: str) -> bool:
-        code = self._resolver.modules.code(path)
+        code = self._resolver.by_words(path, *self._parameters)
         return code is not None and not self._parameters.isdisjoint(code.identifiers)
 
     def _said(self, scripts: Iterable[str]) -> frozenset[str]:

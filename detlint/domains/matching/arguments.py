@@ -78,7 +78,8 @@ class Arguments:
         self._current: dict[tuple[tuple[int, ...], frozenset[str], int], list[Entry]] = {}
         """By what is asked, the hardware, and which table of versions holds."""
         self.judge: Judge
-        self._matches: dict[int, dict[int, list[Match]]] = {}
+        self._matches: dict[int, dict[int, tuple[list[Match], dict[int, None]]]] = {}
+        """With what they rest on."""
         self._shuffles: dict[int, dict[int, list[Match]]] = {}
         self._unpacking: dict[int, dict[int, list[Match]]] = {}
         self._normal: dict[int, dict[int, Value | None]] = {}
@@ -265,7 +266,8 @@ class Arguments:
     def active(self, module: Module) -> frozenset[str]:
         """The hardware that a file is judged for."""
         if module.path not in self._targets:
-            self._targets[module.path] = targets(module, self.settings, self.catalog, self.resolver.code(module.path))
+            code = self.resolver.modules.code(module.path)  # of which its top level is asked alone
+            self._targets[module.path] = targets(module, self.settings, self.catalog, code)
         return self._targets[module.path]
 
     def call_arguments(self, module: Module, site: Site, function: Function) -> list[CallArgument]:

@@ -63,11 +63,14 @@ class Matcher(Candidates):
 
     def matches(self, module: Module, index: int) -> list[Match]:
         """All entries that a site fulfils, at most one for each rule, in catalog order."""
-        known = self._matches.setdefault(module.number, {})
+        known, db = self._matches.setdefault(module.number, {}), self.resolver.db
         found = known.get(index)
         if found is None:
-            found = known[index] = self._match(module, index)
-        return found
+            with db.noting() as noted:
+                matches = self._match(module, index)
+            found = known[index] = matches, db.shared(noted)
+        db.asked.update(found[1])
+        return found[0]
 
     def is_under(self, module: Module, site: Site, context: str) -> bool:
         """Whether a site stands in a `with` block that means a context."""

@@ -612,8 +612,10 @@ class Values:
 
     def _changes(self, frame: Frame, parameter: str) -> bool:
         """Whether a function may change the table that it gets for a parameter."""
-        code = self.resolver.code(frame.module.path)
+        code = self.resolver.modules.code(frame.module.path)
         functions = code.by_name.get(frame.function.name, ()) if code is not None else ()
+        for function in functions:
+            self.resolver.inside(frame.module.path, function)
         return len(functions) != 1 or is_changed(functions[0], parameter)
 
     # -- entropy ------------------------------------------------------------------------------------------------
