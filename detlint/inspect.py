@@ -66,7 +66,6 @@ class Inspection:
         self.source = Source(path, text)
         self.starts = opened.starts
         self.ignored = opened.ignored
-        self.original = opened.original
         module = self.engine.resolver.module(path)
         if module is None:
             facts = self.engine.resolver.modules.facts(path)

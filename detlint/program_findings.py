@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from detlint.answers import judged, said
 from detlint.checks.finding import Finding, Report, Step
-from detlint.checks.levels import as_note
 from detlint.config import selected, severity_of
 from detlint.merged import found, once
-from detlint.model.copies import Copies
 from detlint.model.sites.records import Span
 from detlint.model.sites.store import with_deep_stack
 from detlint.patterns import glob
@@ -40,7 +37,6 @@ class ProgramFindings(ProgramFiles):
         findings = self._unsuppressed(findings, report)
         if self.config.settings.per_file_ignores:
             findings = [f for f in findings if not self._ignored(f)]
-        findings = [as_note(f) if self._original(f) else f for f in findings]
         report.findings = sorted(findings, key=Finding.sort_key)
         report.judged, report.followed = len(self.anew), len(self.again)
         report.cells = {path: file.head.cells for path, file in files.items() if file.head and file.head.cells}
@@ -88,16 +84,6 @@ class ProgramFindings(ProgramFiles):
             kept += left
         level = severity_of(self.config.settings, "DET002")
         return [f.with_severity(level) if f.code == "DET002" and level and level != "off" else f for f in kept]
-
-    @cached_property
-    def _copies(self) -> Copies:
-        return Copies(self.modules.root, self.inside, self.modules.code, self.index.yaml, self.links)
-
-    def _original(self, finding: Finding) -> str:
-        """The file of which a finding's file is a copy, where that makes it a note; "" where it doesn't."""
-        if finding.severity == "note" or severity_of(self.config.settings, finding.code):
-            return ""
-        return self._copies.original(finding.path)
 
     def unreadable(self, path: str, problem: Problem) -> list[Finding]:
         rule = self.store.catalog.rules.get("DET001")

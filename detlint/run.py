@@ -135,8 +135,6 @@ class Opened(NamedTuple):
     """The files in which runs start that may reach what was asked for -> the functions that are declared to start one."""
     ignored: Callable[[Finding], bool]
     """Whether `per-file-ignores` turns a rule off for a finding's file."""
-    original: Callable[[Finding], str]
-    """The file that a finding's file is a copy of, so that it is told there and a note here; "" for none."""
 
 
 @contextlib.contextmanager
@@ -168,7 +166,7 @@ def opened(
         run._state_all()
         named = run.named
         starts: dict[str, Sequence[str]] = {start: named.get(start, ()) for start in sorted(run._starts())}
-        yield Opened(run._engine(), starts, run._ignored, run._original)
+        yield Opened(run._engine(), starts, run._ignored)
         store.keep()
     finally:
         store.cache.close()

@@ -251,17 +251,3 @@ print(torch.rand(3))
     out = detlint("explain", "--isolated", "train.py:9").stdout
     assert "as run.sh:1 starts it" in out
     assert "seeded" in out
-
-
-def test_a_run_on_the_cpu_is_told_as_check_does(project: Project) -> None:
-    text = """\
-import torch
-
-torch.manual_seed(0)
-print(torch.cuda.is_available())
-net = torch.nn.Conv2d(3, 8, 3).to(torch.device("cpu"))
-net(torch.rand(1, 3, 8, 8)).mean().backward()
-"""
-    project(**{"train.py": text})
-    assert "DET602" not in detlint("check", "--isolated", "--no-cache", "train.py").stdout
-    assert "DET602" not in detlint("explain", "--isolated", "train.py:6").stdout

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-from detlint.ir.yaml_nodes import canonical, documents_of, scalars, shares
+from detlint.ir.yaml_nodes import documents_of, scalars, shares
 
 SAME = """\
 # how it is trained
@@ -13,23 +11,6 @@ model: &m
   sizes: [1, 2]
 other: *m
 """
-
-
-@pytest.mark.parametrize(
-    ("text", "same"),
-    [
-        ("model: &n {name: a, sizes: [1,\n  2]}\nother: *n  # the same\n", True),
-        ("model: {name: a, sizes: [1, 2]}\nother: {name: a, sizes: [1, 2]}\n", False),
-        ("model: &m {name: a, sizes: [1, 2]}\nother: *m\n---\nmore: 1\n", False),
-        ("model: &m {name: a, sizes: ['1', 2]}\nother: *m\n", False),
-        ("model: &m {sizes: [1, 2], name: a}\nother: *m\n", False),
-        ("model: &m !new {name: a, sizes: [1, 2]}\nother: *m\n", False),
-    ],
-)
-def test_what_files_say(text: str, same: bool) -> None:
-    one, other = documents_of(SAME.encode()), documents_of(text.encode())
-    assert one is not None and other is not None
-    assert (canonical(one) == canonical(other)) is same
 
 
 def test_scalars_and_parts_under_an_alias() -> None:

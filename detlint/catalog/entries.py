@@ -392,13 +392,8 @@ class Framework(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     """Classes and functions that have weights changed by their gradients, and dotted prefixes, ending in `.`, of such."""
     gradients: tuple[str, ...] = ()
     """Functions that take gradients, besides those that are known to train."""
-    steady: tuple[str, ...] = ()
-    """Layers, functions and methods that compute the same again on a GPU without any switch, both ways; dotted prefixes, ending in `.`,
-    of such, and of what computes nothing there."""
     updates: tuple[str, ...] = ()
     """Functions, methods and attributes by which weights get new values, by their last component."""
-    missing: tuple[str, ...] = ()
-    """Attributes and items of what a call gives that loads weights, by which it tells for which it had none."""
     classes: tuple[str, ...] = ()
     """Names of parameters by which a network is told how many classes there are."""
     channels: tuple[str, ...] = ()

@@ -326,19 +326,9 @@ class Catalog:
         return frozenset(name.rpartition(".")[2] for name in self.with_context(context))
 
     @cached_property
-    def only_drawing(self) -> frozenset[str]:
-        """What does nothing but to draw something and give that."""
-        return self.with_context("only-draws")
-
-    @cached_property
     def loading(self) -> frozenset[str]:
         """What loads weights, by its last component."""
         return self.last(self.with_context("loads-weights"))
-
-    @cached_property
-    def missing(self) -> frozenset[str]:
-        """Attributes and items by which that tells for which weights it had none."""
-        return frozenset(name for framework in self.frameworks for name in framework.missing)
 
     @cached_property
     def weights_from(self) -> dict[str, str]:
@@ -501,21 +491,6 @@ class Catalog:
     def describing(self) -> frozenset[str]:
         """What data sets have that says nothing of the order in which they are taken, by its last component."""
         return self.words_with("describes-data")
-
-    @cached_property
-    def drawing_below(self) -> frozenset[str]:
-        """What draws whole numbers from its first bound on, but not its second."""
-        return self.with_context("draws-below")
-
-    @cached_property
-    def drawing_up_to(self) -> frozenset[str]:
-        """What draws whole numbers between its bounds, both of them included."""
-        return self.with_context("draws-up-to")
-
-    @cached_property
-    def selecting(self) -> frozenset[str]:
-        """What selects so many of what it is given, each once."""
-        return self.with_context("selects")
 
     @cached_property
     def shuffled_words(self) -> frozenset[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from msgspec import structs
 
 from detlint import counters
-from detlint.catalog import HARDWARE, Catalog
+from detlint.catalog import Catalog
 from detlint.checks import evaluated, kernels, keys, library, ranks, resume, seeds, shared_steps, switches, workers
 from detlint.checks.evaluated import EvaluationRules
 from detlint.checks.finding import Finding, Step
@@ -20,11 +20,9 @@ from detlint.checks.resume import ResumeRules
 from detlint.checks.shared_steps import SharedSteps
 from detlint.checks.silence import HASHES, is_tried
 from detlint.checks.sources import SourceRules
-from detlint.checks.steady import Steady
 from detlint.checks.switched_again import switched_again
 from detlint.checks.verdicts import Verdicts
 from detlint.config import Settings, selected, severity_of
-from detlint.domains.device.chosen import OnCpu
 from detlint.domains.known import Domains, Followed
 from detlint.domains.matching.match import OPERATORS, Matcher
 from detlint.domains.pipelines import Pipelines
@@ -65,7 +63,6 @@ class Engine:
         self.domains = domains = Domains(self.matcher, users, settings, project, followed)
         self.flow: Flow = seeds.flow(self.resolver, self.matcher, linked.properties, self._words_of_files())
         self.verdicts: Verdicts = Verdicts(domains)
-        self._on_cpu = OnCpu(self.matcher, self.verdicts.rules_out)
         self._shared_steps = SharedSteps(self.matcher, users)
         self.sources = SourceRules(self.matcher, users)
         self.ranks, self.resume = RankRules(self.matcher, users), ResumeRules(self.matcher, users)
@@ -73,7 +70,7 @@ class Engine:
         pipelines = Pipelines(self.resolver, users.meanings, domains.callers)
         self._own = OwnTransforms(self.matcher, pipelines, settings)
         program = Program(self.resolver, users.meanings)
-        self._live, self._steady = LiveDraws(self.matcher, program, self.may_train), Steady(self.matcher, program)
+        self._live = LiveDraws(self.matcher, program, self.may_train)
         self._evaluated = EvaluationRules(self.matcher, program, self._live.live)
         self.seed_rules = seeds.SeedRules(domains, self.verdicts.is_harmless_generator, self.may_train)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
@@ -93,10 +90,6 @@ class Engine:
             untrained.hands,
             Sums(self.users, untrained.may_train_in).may,
             domains.patched.may,
-            lambda *at: self.verdicts.leaves_out(*at),
-            domains.unnamed.is_never_chosen,
-            lambda *at: self.verdicts.keeps_from(*at),
-            lambda *at: self.verdicts.brings_to(*at),
             self.users.writers,
         )
 
@@ -123,8 +116,6 @@ class Engine:
     def complete(self, reach: Reach) -> None:
         """Add to a run what following it doesn't tell."""
         self.domains.documented.complete(reach)
-        if not (self.settings.targets or reach.held.get(HARDWARE)) and self._on_cpu.holds(reach):
-            reach.held = {**reach.held, HARDWARE: "CPU"}
         reach.never_switched = self.verdicts.silence.keras_mode.never_tells(reach)
         reach.spared |= switched_again(reach, self.matcher)
         reach.visited |= self.resolver.loaded.read_in(reach.files) if self.resolver.loaded is not None else set()
@@ -153,7 +144,7 @@ class Engine:
         """The findings of one entry point: its streams and its switches."""
         self.domains.alone.complete(reach)
         found = [*self.seed_rules.findings(reach, self._live.of(reach))]
-        asked = switches.Asked(self.domains, self._is_elsewhere, self.verdicts.is_harmless, self._steady.holds)
+        asked = switches.Asked(self.domains, self._is_elsewhere, self.verdicts.is_harmless)
         found += switches.findings(reach, asked)
         found += self.ranks.findings(reach) if ranks.CODE in self.on else ()
         found += self.resume.findings(reach) if resume.CODE in self.on else ()

@@ -70,9 +70,8 @@ def findings(
 
 
 def matters_little(matcher: Matcher, module: Module, index: int) -> bool:
-    """Whether nothing hangs on what a site draws: it comes out the same, nobody reads it, or it is only shown."""
-    sinks = matcher.sinks
-    return sinks.is_certain(module, index) or sinks.is_unused(module, index) or sinks.is_only_shown(module, index)
+    """Whether nothing hangs on what a site draws: it is only shown."""
+    return matcher.sinks.is_only_shown(module, index)
 
 
 def entropy(module: Module, matcher: Matcher, words: frozenset[str]) -> Iterator[Seeding]:

@@ -72,7 +72,7 @@ class LiveDraws:
         """Streams of which nothing is seeded -> what live code draws from them. What is found counts as passed by the run."""
         if reach.stops or (not reach.trains and (_shows_shapes(reach) or is_test(reach.entry.module.path))):
             return {}
-        known = {*reach.unseeded, *reach.unlikely, *reach.optional, *reach.late}
+        known = {*reach.unseeded, *reach.optional, *reach.late}
         seeded = {stream for seeding in reach.seedings for stream in seeding.streams}
         open_ = {stream for streams in self._streams if streams.isdisjoint(known | seeded) for stream in streams}
         if "torch" in seeded and reach.workers and in_context("loader", reach, self._matcher):

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from detlint.catalog import OPEN_SEED, SHUFFLED, Target
+from detlint.catalog import OPEN_SEED, SHUFFLED
 from detlint.checks.silence import STREAMS, SWITCHED, Silence, only_trains
-from detlint.db import Memo
 from detlint.domains.known import Domains
 from detlint.domains.matching.match import OPERATORS
 from detlint.domains.matching.record import Match
-from detlint.domains.reached.unapplied import Unapplied
-from detlint.domains.reached.unread import Ignored, Ignores
 from detlint.model.kept_in_files import SPLITS, is_kept
 from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.runs.calls import TRAINING_CELL
 from detlint.model.runs.outcome import Outcome, Runs
 from detlint.model.runs.reach import follows_mode
-from detlint.model.sites.records import Function
-from detlint.model.unimportable import Unimportable
 from detlint.notebook import is_notebook
 
 USED_LATER: Final = ("DET2", "DET301", "DET302", "DET303", "DET4")
@@ -34,29 +29,15 @@ class Milder:
     Args:
         domains: what is known of the program.
         silence: knows what no use is made of.
-        is_unread: whether nothing reads what an operator gives, by what calls make nothing of.
     """
 
-    def __init__(
-        self, domains: Domains, silence: Silence, is_unread: Callable[[Module, int, Match, Ignores], bool]
-    ) -> None:
+    def __init__(self, domains: Domains, silence: Silence) -> None:
         users = domains.users
         self._settings, self._resolver, self._users = domains.settings, domains.resolver, users
-        self._silence, self._is_unread = silence, is_unread
-        self._unused, self._uncalled, self._unnamed = domains.unused, domains.uncalled, domains.unnamed
-        self._unnamed_by_settings = self._unnamed.where(domains.configured_constants.keep_from_there)
-        self._untrained, self._raising = domains.untrained, domains.raising
+        self._silence, self._unnamed = silence, domains.unnamed
+        self._untrained = domains.untrained
         self._own_calls, self._own_origins = domains.own_constants, domains.own_origins
-        self._calls_by_settings, self._literal_calls = domains.configured_constants, domains.literal_constants
-        self._uncallable = domains.uncallable
-        self._ignored = Ignored(
-            self._resolver, domains.attributes.is_set_by_others, self._calls_by_settings.keep_from_there
-        )
-        self._unimportable = Unimportable(users)
-        self._unapplied = Unapplied(
-            users, self._unnamed, self._raising, domains.families.is_only_said_to_call, self._is_for_nothing
-        )
-        self._in_vain: Memo[bool] = Memo(users.db)
+        self._calls_by_settings = domains.configured_constants
         self._root = domains.project.root
 
     def reason(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
@@ -71,21 +52,6 @@ class Milder:
         if self._settings.library == "strict":
             return ""
         return self._by_training(module, index, match, runs, through) or self._by_uses(module, index, match, through)
-
-    def keeps_from(self, module: Module, index: int) -> bool:
-        """Whether what all files of settings of the program have keeps the flow from a site, where its calls alone do not, or what these
-        write out or leave at its default: of all else that they give the flow knows itself."""
-        if not self._calls_by_settings.keep_from(module, index):
-            return False
-        return not self._own_calls.keep_from(module, index) or self._literal_calls.keep_from(module, index)
-
-    def rules_out(self, module: Module, index: int) -> bool:
-        """Whether what all calls give, or all files of settings have, keeps the flow from a site."""
-        return self._calls_by_settings.keep_from(module, index)
-
-    def brings_to(self, module: Module, index: int) -> bool:
-        """Whether what all files of settings of the program have, and all calls give, brings the flow of a function to a site."""
-        return self._calls_by_settings.bring_to(module, index)
 
     def _by_runs(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """The runs that come to a site, or its file, end before or make nothing of it."""
@@ -104,8 +70,6 @@ class Milder:
 
     def _by_training(self, module: Module, index: int, match: Match, runs: Runs, through: list[Outcome]) -> str:
         """Nobody imports its file and trains, or whoever does that decides."""
-        if missing := self._unimportable.before(module, index):
-            return f"whoever imports its file gets no further than `{missing}`, which isn't there"
         untrained = match.entry.pass_ == "backward" and not any(outcome.trains for outcome in through)
         if untrained and self._untrained.holds(module):
             return "nothing trains in the project that it belongs to"
@@ -130,30 +94,11 @@ class Milder:
         offered = not through and match.entry.rule == OPEN_SEED and self._unnamed.is_in_library(module)
         if not offered and (reason := self._ruled_out(module, index, match)):
             return reason
-        if self._is_unread(module, index, match, self._ignored.holds):
-            return (
-                "as all files of settings of the project have it, nothing reads what it gives; others decide by theirs"
-            )
-        if self._raising.holds(module, index, match.entry.targets):
-            return "nothing comes of it, as something around it surely raises: what is named there, or imported, isn't to be had"
-        if self._is_called_in_vain(module, index, match.entry.targets):
-            return "nothing comes to it, as something surely raises before each call of what it stands in"
-        if self._uncallable.holds(module, index):
-            return "it is part of a layer that can't be called: its framework knows no forward pass of that name"
         if all(outcome.only_tries for outcome in through) and self._unnamed.is_dead(module, index):
             return "nothing that the program runs names what it stands in"
-        # Of methods, calls say it.
-        function = module.function_of(module.sites[index])
-        plain = not (function.owner or offered) and not self._unnamed.is_dead(module, index)
-        if plain and self._unnamed_by_settings.is_dead(module, index):
-            return "as all files of settings of the project have it, nothing names what it stands in; others decide by theirs"
         own = module.sites[index].function == 0 and all(outcome.entry == module.path for outcome in through)
         if own and self._unnamed.leaves_out(module):
             return "nothing of the program imports its file, or starts in it"
-        if match.builds and self.is_part_of_nothing(module, index):
-            return "it is a part of a layer that only methods use which nothing calls"
-        if self._unapplied.holds(module, index):
-            return "it stands in a layer of which nothing calls any object"
         return ""
 
     def _ruled_out(self, module: Module, index: int, match: Match) -> str:
@@ -219,30 +164,6 @@ class Milder:
         owner = module.function_of(module.sites[index]).owner
         bases = self._resolver.classes.bases(f"{module.path}::{owner}") if owner else ()
         return any(TRAINING_CELL in self._resolver.contexts(base) for base in bases)
-
-    def _is_for_nothing(self, module: Module, index: int) -> bool:
-        """Whether nothing uses the part of a layer that a site makes, nor what that is put into."""
-        unused = self._unused.is_made_for_nothing(module, index, "", generator=False)
-        return unused or self._uncalled.holds(module, index)
-
-    def is_part_of_nothing(self, module: Module, index: int) -> bool:
-        """Whether a site makes a part of a layer that only what nothing runs uses."""
-        owner = f"{module.path}::{module.function_of(module.sites[index]).owner}"
-        runs = self._unnamed.running(owner)
-        return self._unused.is_made_for_nothing(module, index, "", generator=False, counts=runs)
-
-    def _is_called_in_vain(self, module: Module, index: int, targets: Sequence[Target]) -> bool:
-        """Whether the function that a site stands in is called, and only behind what surely raises, or by functions of which that holds."""
-        function = module.function_of(module.sites[index])
-        key = (module.path, function.number, tuple(targets))
-        return self._in_vain.of(key, lambda: self._finds_out_calls(module, function, targets), False)
-
-    def _finds_out_calls(self, module: Module, function: Function, targets: Sequence[Target]) -> bool:
-        uses = self._own_calls.calls(module, function) if not self._unnamed.is_in_library(module) else None
-        return bool(uses) and all(
-            self._raising.holds(use.module, use.site, targets) or self._is_called_in_vain(use.module, use.site, targets)
-            for use in uses or ()
-        )
 
     def _is_only_applied(self, module: Module, index: int, runs: Runs) -> bool:
         """Whether a site stands in a layer, and all runs that come to its file load weights and train none."""

@@ -61,7 +61,6 @@ OBJECTS: Final = frozenset({"gym-space", "gym-batch", "jax"})
 OF_OBJECTS: Final = "DET103"
 """The rule of what draws from a generator that its object has."""
 SEED_THE_OBJECT: Final = "Call its `seed` with a fixed number before."
-UNLIKELY: Final = "as the program calls it, with all files of settings that it has, nothing comes to it"
 STATE_SETTERS: Final = frozenset({"seed", "manual_seed", "set_state", "setstate"})
 
 
@@ -216,7 +215,6 @@ class SeedRules:
         """
         found = chain(
             self._unseeded(reach, reach.unseeded),
-            self._unlikely(reach),
             self._of_live_code(reach, live),
             self.entropy(reach.seedings, way_of(reach, ())),
             self._optional(reach),
@@ -248,12 +246,6 @@ class SeedRules:
             and not any(_writes(function) for body in bodies for function in body.code.inside(body.number))
             and self.users.is_imported(entry.module)
         )
-
-    def _unlikely(self, reach: Reach) -> Iterator[Finding]:
-        """Draws that only other calls, or other files of settings, would come to, where the run has no others that are told."""
-        draws = {stream: found for stream, found in reach.unlikely.items() if stream not in reach.unseeded}
-        for finding in self._unseeded(reach, draws):
-            yield as_note(replace(finding, message=f"{finding.message}; {UNLIKELY}"))
 
     def _of_live_code(self, reach: Reach, live: Mapping[str, LiveDraw]) -> Iterator[Finding]:
         """Draws of live code, with the references that lead there in place of calls."""

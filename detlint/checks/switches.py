@@ -46,8 +46,6 @@ Harmless = Callable[[Module, int, Match], bool]
 """Whether the layer that a site makes is used for nothing, or its weights are frozen where the operator is about their gradient."""
 Elsewhere = Callable[[Reach, Place], bool]
 """Whether a run comes to a place on other hardware than Ascend alone."""
-Steady = Callable[[Reach], bool]
-"""Whether all of a run surely computes the same again on a GPU, but for cuBLAS in several streams."""
 
 
 class Asked(NamedTuple):
@@ -56,7 +54,6 @@ class Asked(NamedTuple):
     domains: Domains
     elsewhere: Elsewhere
     harmless: Harmless
-    steady: Steady
 
 
 def findings(reach: Reach, asked: Asked) -> Iterator[Finding]:
@@ -158,9 +155,7 @@ def _determinism_off(reach: Reach, asked: Asked) -> Iterator[Finding]:
         return  # told of what starts it, and of this once that is repaired
     calls, begins, runs = reach.process or ((), None, "")
     who = f"the process that runs `{plain(runs)}`" if runs else "this run"
-    alike = active == ["cuda"] and switch.name == TORCH and not partly and asked.steady(reach)
-    known = "; all that it computes there adds up in one order, unless cuBLAS works in several streams" if alike else ""
-    message = f"{who} trains on {' and '.join(active)} and {switches}{answered}{known}"
+    message = f"{who} trains on {' and '.join(active)} and {switches}{answered}"
     steps = [*way_of(reach, calls)]
     if begins is not None:
         steps.append(Step(begins.module.path, begins.span, PROCESS))
@@ -173,7 +168,7 @@ def _determinism_off(reach: Reach, asked: Asked) -> Iterator[Finding]:
         _stands_at(reach, place),
         rule.code,
         rule.name,
-        _severity(backward, rule, module, own="align" if partly or alike else ""),
+        _severity(backward, rule, module, own="align" if partly else ""),
         message,
         switch.remedy or rule.remedy,
         tuple(active),

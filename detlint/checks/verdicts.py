@@ -8,7 +8,6 @@ from typing import Any
 
 from msgspec import structs
 
-from detlint.catalog import TRANSFORM
 from detlint.checks.finding import Certainty, Finding
 from detlint.checks.kernels import KernelRules
 from detlint.checks.levels import ALIGN, Case, Level, level
@@ -18,11 +17,9 @@ from detlint.db import Memo
 from detlint.domains.device.placed import asked
 from detlint.domains.device.where import ACCELERATOR, OPEN
 from detlint.domains.known import Domains
-from detlint.domains.matching.match import OPERATORS
-from detlint.domains.matching.record import Match, is_class
+from detlint.domains.matching.record import Match
 from detlint.domains.numeric.distinct import differ
 from detlint.domains.order import order, queues
-from detlint.domains.reached.unread import IN_PLACE, Ignores, UnreadObjects, is_unread
 from detlint.ir.launch_texts import is_settings
 from detlint.model.launches.launch_facts import OF_LAUNCHES
 from detlint.model.module import Module
@@ -44,15 +41,12 @@ class Verdicts:
         self._matcher, self._settings = domains.matcher, domains.settings
         self._resolver, self._catalog, self._users = domains.resolver, domains.catalog, domains.users
         self._backward, self._constants, self._exact = domains.backward, domains.constants, domains.exact
-        self._uncalled, self._frozen, self._device_tests = domains.uncalled, domains.frozen, domains.device_tests
+        self._frozen, self._device_tests = domains.frozen, domains.device_tests
         self._unused, self._placed = domains.unused, domains.placed
         self.silence = Silence(domains)
         self.kernels = KernelRules(self._matcher, self._users)
-        self._never: Memo[bool] = Memo(self._users.db)
-        self._always: Memo[bool] = Memo(self._users.db)
         self._steady: Memo[bool] = Memo(self._users.db)
-        self._unread = UnreadObjects(self._resolver, domains.callers, self._makes_object)
-        self._milder = Milder(domains, self.silence, lambda *of: self._is_unread(*of))
+        self._milder = Milder(domains, self.silence)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is, by itself and by what those who call the function around it hand to it."""
@@ -181,54 +175,11 @@ class Verdicts:
         return self._steady.of(key, partial(self._exact.holds, module, index, match), False)
 
     def _is_steady(self, module: Module, index: int, match: Match) -> bool:
-        steady = self._backward.never_varies(module, index, match) or self._exact.holds(module, index, match)
-        return steady or self._is_unread(module, index, match)
+        return self._backward.never_varies(module, index, match) or self._exact.holds(module, index, match)
 
     def is_harmless_generator(self, module: Module, index: int) -> bool:
         """Whether nothing uses the generator of random numbers that a site makes."""
         return self._unused.is_made_for_nothing(module, index, "", generator=True)
-
-    def leaves_out(self, module: Module, index: int) -> bool:
-        """Whether what a site makes is never used: the part of a layer that only methods use which nothing calls, or a transform
-        that nobody hands any data."""
-        if any(match.entry.rule == TRANSFORM for match in self._matcher.matches(module, index)):
-            return self._unread.holds(module, module.sites[index])
-        return self._milder.is_part_of_nothing(module, index)
-
-    def rules_out(self, module: Module, index: int) -> bool:
-        """Whether the program, as its calls and settings are, keeps the flow from a site."""
-        return self._milder.rules_out(module, index)
-
-    def keeps_from(self, module: Module, index: int) -> bool:
-        """Whether nothing comes to a draw, by what all files of settings of the program have, or all its calls write out or leave out."""
-        return self._never.of((module.path, index), partial(self._keeps_from, module, index), False)
-
-    def _keeps_from(self, module: Module, index: int) -> bool:
-        return self._milder.keeps_from(module, index) or self._constants.draw_nothing(module, index)
-
-    def brings_to(self, module: Module, index: int) -> bool:
-        """Whether the function of a site always comes to it, by what all files of settings of the program have."""
-        return self._always.of((module.path, index), partial(self._milder.brings_to, module, index), False)
-
-    def _makes_object(self, module: Module, name: str) -> bool:
-        """Whether what a file means by a name is a class of a framework."""
-        name = self._resolver.meant(module, name)
-        return is_class(name) and name.partition(".")[0] in self._catalog.roots
-
-    def _is_unread(self, module: Module, index: int, match: Match, ignores: Ignores | None = None) -> bool:
-        """Whether nothing reads what an operator gives, nor what is computed of that.
-
-        Args:
-            ignores: whether a call makes nothing of an argument.
-        """
-        computes = match.entry.rule.startswith(OPERATORS) and not match.builds
-        if not computes or match.name.endswith(IN_PLACE):
-            return False
-        return is_unread(self._resolver, module, module.sites[index], computes=self._computes, ignores=ignores)
-
-    def _computes(self, module: Module, name: str) -> bool:
-        """Whether what a file means by a name makes a tensor of others, and does nothing else."""
-        return self._resolver.meant(module, name) in self._catalog.computing
 
     def _is_frozen(self, module: Module, index: int, match: Match) -> bool:
         of_weights = "weights-only" in match.entry.contexts and match.builds
@@ -242,14 +193,8 @@ class Verdicts:
             return reason
         if self._exact.holds(module, index, match):
             return "it adds up whole numbers, or no more than two at a time, which give the same in any order"
-        if self._is_unread(module, index, match):
-            return "nothing is made of what it gives"
-        if match.entry.rule == TRANSFORM and self._unread.holds(module, module.sites[index]):
-            return "nobody hands any data to what it makes"
         if match.entry.collides and self._differ(module, index):
             return f"none of the indices in `{match.entry.collides}` repeats where something is added"
-        if match.builds and self._uncalled.holds(module, index):
-            return "nothing uses what it is a part of"
         if self._is_frozen(module, index, match):
             return "it is about the gradient of its weights, and only networks have it whose weights are frozen"
         return ""

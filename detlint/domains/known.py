@@ -14,7 +14,6 @@ from detlint.domains.device.chosen import Hardware
 from detlint.domains.device.documented import Documented
 from detlint.domains.device.hardware_tests import DeviceTests
 from detlint.domains.device.placed import Placed
-from detlint.domains.fixed_data import FixedData
 from detlint.domains.gradient.backward import Backward
 from detlint.domains.gradient.frozen import Frozen
 from detlint.domains.gradient.gradients import Gradients
@@ -22,9 +21,6 @@ from detlint.domains.gradient.origins import Origins
 from detlint.domains.gradient.untrained import Untrained
 from detlint.domains.matching.match import Matcher
 from detlint.domains.numeric.exact import Exact
-from detlint.domains.reached.raising import Raising
-from detlint.domains.reached.uncallable import Uncallable
-from detlint.domains.reached.uncalled import Uncalled
 from detlint.domains.reached.unnamed import Unnamed
 from detlint.domains.reached.unreferenced import Unused
 from detlint.model.families import Families
@@ -114,11 +110,6 @@ class Domains:
         """By those, and by what all files of settings have."""
         return Constants(self, offered=False, configured=self.configuration)
 
-    @cached_property
-    def literal_constants(self) -> Constants:
-        """By no more than what calls write out, or leave at its default."""
-        return Constants(self, offered=False, literal=True)
-
     # -- device ---------------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -175,10 +166,6 @@ class Domains:
     def exact(self) -> Exact:
         return Exact(self.matcher, self.attributes, self.callers)
 
-    @cached_property
-    def fixed_data(self) -> FixedData:
-        return FixedData(self.matcher, self.users)
-
     # -- reached --------------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -186,17 +173,5 @@ class Domains:
         return Unnamed(self)
 
     @cached_property
-    def raising(self) -> Raising:
-        return Raising(self.matcher, self.users, self.followed.imports(), self.patched, self.unnamed.is_in_library)
-
-    @cached_property
     def unused(self) -> Unused:
         return Unused(self.matcher, self.users, self.attributes, self.unnamed.is_in_library)
-
-    @cached_property
-    def uncalled(self) -> Uncalled:
-        return Uncalled(self.matcher, self.attributes, self.constants.always)
-
-    @cached_property
-    def uncallable(self) -> Uncallable:
-        return Uncallable(self.users, self.attributes, self.unnamed.is_in_library)

@@ -20,9 +20,8 @@ class Probes:
         self._examples = Examples(matcher.resolver, matcher.sinks.meanings, callers)
 
     def only_shown(self, module: Module, index: int) -> bool:
-        """Whether what a site draws is an example: a tracer is handed it, or a function of others is only tried out with it; one of the
-        program's own may keep something.
+        """Whether what a site draws is an example, which only a tracer is handed.
 
         What Python's `random` gives are choices, which are made for something else.
         """
-        return self._matcher.sinks.is_for_trying(module, index) or self._examples.has(module, index)
+        return self._examples.has(module, index)

@@ -93,7 +93,6 @@ class Sites(Handed):
             visit.layered = self.resolver.kinds.layer(self.resolver.types.of(Result(target, -1))) is not None
             kind = self.resolver.types.of(target) if not visit.builds else ""
             visit.applied = kind if "::" in kind and self.resolver.kinds.layer(kind) is not None else ""
-            visit.measured = self.flow.knowledge.sinks.is_measured(place.module, place.site)
             visit.choose = self.are_alternatives(target, callees)
             visit.calls = self.calls(target, callees, place)
         elif not isinstance(target, Partial):
@@ -159,13 +158,11 @@ class Sites(Handed):
             hollow = (overwritten and visit.builds) or (self.empties and self.is_handed_over(site))
             outer, self.empties = self.empties, overwritten and not visit.builds
             self.hollow += hollow
-            self.trying += visit.measured
             work = partial(self.call_all, callees, place, visit.choose)
-            if visit.measured or (self.unread_parts and self.is_unread(place)):
+            if self.unread_parts and self.is_unread(place):
                 self.unread(work)
             else:
                 work()
-            self.trying -= visit.measured
             self.hollow -= hollow
             self.empties = outer
             self.command(target, place)

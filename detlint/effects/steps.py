@@ -31,7 +31,6 @@ from detlint.model.sites.records import (
     Param,
     Ref,
     Result,
-    Step,
     Value,
     flag_of,
 )
@@ -199,15 +198,8 @@ class Stepping(Importing):
         if not ends:
             self.state, self.stopped = before, stops[0] if stops and all(stops) else ""
             return True
-        arms = fork.branch.arms
-        self.stopped = next((stop for arm, stop in zip(arms, stops, strict=True) if stop and self.is_taken(arm)), "")
-        self.state = before if self.stopped else self.meet(ends)
-        return self.stopped != ""
-
-    def is_taken(self, arm: tuple[Step, ...]) -> bool:
-        """Whether an arm is always taken, by what all files of settings have."""
-        first = next((step for step in arm if not isinstance(step, Branch) and step >= 0), None)
-        return first is not None and self.flow.words.brings_to(self.frame.module, first)
+        self.state = self.meet(ends)
+        return False
 
     def is_said(self, test: Value | None) -> bool:
         """Whether the call itself says the text that an `if` asks for: no option, and no edit of a setting, can change that."""

@@ -51,7 +51,6 @@ class Streams(Stepping):
         loading = self.resolver.catalog.loading
         if not self.flow.loads_weights(module, function):
             return False
-        complete = self.flow.knowledge.sinks.is_complete
         for other in surely_after(self.as_decided(module.steps(function)), place.site) or ():
             site = module.sites[other]
             if not isinstance(site.target, Member) or site.target.attr not in loading:
@@ -59,7 +58,7 @@ class Streams(Stepping):
             if not self.is_of(site.target.base, place):
                 continue
             strict = all(argument.value == Const(True) for argument in site.args if argument.name == "strict")
-            effects = self.flow.knowledge.matches(module, other) if strict or complete(module, other) else ()
+            effects = self.flow.knowledge.matches(module, other) if strict else ()
             if any(LOADS_WEIGHTS in effect.entry.contexts for effect in effects):
                 return not self.is_used_before(place, other)
         return False
@@ -86,7 +85,7 @@ class Streams(Stepping):
         test = self.tested(branch)
         if test.how in ("said", "decided"):
             return branch.arms[0 if test.first else 1]
-        return next(filter(self.is_taken, branch.arms), None)
+        return None
 
     def gives_seeds(self, stream: str) -> bool:
         """Whether the seeds of a framework's initial weights are drawn from another stream than its own, and that is seeded."""
@@ -260,7 +259,7 @@ class Streams(Stepping):
     def matters(self, stream: str, place: Place, entry: Entry) -> bool:
         """Whether what a call draws decides anything: it is no example for a tracer, not just logged or dropped, and no id."""
         sinks, at = self.flow.knowledge.sinks, (place.module, place.site)
-        if sinks.is_logged(*at) or sinks.tells_apart(*at) or sinks.is_certain(*at) or sinks.is_unused(*at):
+        if sinks.tells_apart(*at):
             return False
         if ("only-gives" in entry.contexts and sinks.is_dropped(*at)) or (stream in HOST and sinks.is_only_shown(*at)):
             return False
@@ -321,9 +320,6 @@ class Streams(Stepping):
         first = self.first.get(stream)
         here = Draws(place, self.path, self.way, self.process_of)
         if held != "drawn" or first not in found:
-            if self.flow.words.keeps_from(place.module, place.site):
-                self.result.unlikely.setdefault(stream, msgspec.structs.replace(here, count=1))
-                return
             self.state.streams[stream] = "drawn"
             self.first[stream] = first = place
             found.setdefault(place, here)

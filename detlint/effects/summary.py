@@ -126,8 +126,6 @@ class Visit(msgspec.Struct, eq=False):
     """Whether it gives a layer."""
     applied: str = ""
     """The layer of the program whose forward pass it runs."""
-    measured: bool = False
-    """Whether it gives a network that is only measured."""
     choose: bool = False
     """Whether one of the functions runs that it may call, and not all of them."""
     calls: tuple[Call, ...] = ()

@@ -191,7 +191,7 @@ class WholeRun(Sites):
                 tried.add(key)
                 place, path = self.choices[key]
                 before, ends = self.state, []
-                for definition in self.likely(key)[:MOST_CHOICES]:
+                for definition in [*self.kept[key]][:MOST_CHOICES]:
                     self.state, self.path = before.copy(), path
                     self.build(definition, place)
                     self.run(definition, place)
@@ -202,12 +202,6 @@ class WholeRun(Sites):
                 drawn = [{s for s, kind in end.streams.items() if kind == "drawn"} for end in ends]
                 all_ = set.intersection(*drawn) if len(self.kept[key]) <= MOST_CHOICES else set()
                 self.perhaps |= set.union(*drawn) - all_ - before.streams.keys()
-
-    def likely(self, key: str) -> list[Ref]:
-        """What may have been chosen from a registry, without what nobody chooses."""
-        never, kept = self.flow.words.never_chosen, [*self.kept[key]]
-        places = [(definition, definition.name.partition("::")) for definition in kept]
-        return [d for d, (path, _, name) in places if not never(self.resolver.known(path), name)] or kept
 
     def use_methods(self, key: str, definition: Ref) -> None:
         """Call the methods that the run calls of what may have been chosen from a registry."""
@@ -235,8 +229,6 @@ class WholeRun(Sites):
         streams = self.worker_streams()
         for drawn in self.later:
             if drawn.training and not self.result.trains:
-                continue
-            if self.is_open(drawn.stream) and self.flow.words.leaves_out(drawn.place.module, drawn.place.site):
                 continue
             self.path = drawn.path
             # Where nothing is trained, a layer matters no more than its weights do.

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from detlint.model.attributes import Writers
-from detlint.model.module import Module
 
 
 class Words(NamedTuple):
@@ -26,13 +25,5 @@ class Words(NamedTuple):
     """Whether anything may add up there what several devices have; and whether what trains counts."""
     patches: Callable[[str], bool]
     """Whether a framework may be given there what it lacks."""
-    leaves_out: Callable[[Module, int], bool]
-    """Whether what a site of a module makes is never used: a part of a layer, or a transform."""
-    never_chosen: Callable[[Module, str], bool]
-    """Whether what a registry keeps, a definition of a module, is chosen by nobody, where others of that module are."""
-    keeps_from: Callable[[Module, int], bool]
-    """Whether nothing comes to a draw at a site of a module, by what all files of settings have."""
-    brings_to: Callable[[Module, int], bool]
-    """Whether the function of a site always comes to it, by what all files of settings have."""
     writers: Writers
     """Says who sets attributes there, or puts something else in the place of a definition."""

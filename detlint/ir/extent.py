@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
@@ -112,21 +111,6 @@ def canonical(extent: Extent) -> Iterator[str]:
     function = extent.function
     for at in range(extent.first, extent.last + 1):
         yield from _said(function, function.ops[at], lambda place: place - extent.first)
-
-
-def are_alike(code: Code, other: Code) -> bool:
-    """Whether two files say the same, but for texts that stand for themselves, as docstrings do."""
-    said = zip_longest(_all_of(code), _all_of(other)) if code.strings == other.strings else [("", None)]
-    return all(here == there for here, there in said)
-
-
-def _all_of(code: Code) -> Iterator[str]:
-    for function in code.functions():
-        said = [at for at, operation in enumerate(function.ops) if operation[0] != op.CONST or function.users[at]]
-        places = {at: place for place, at in enumerate(said)}
-        yield str([parameter.default >= 0 for parameter in function.header.parameters])
-        for at in said:
-            yield from _said(function, function.ops[at], places.__getitem__)
 
 
 def _said(function: Function, operation: Op, place_of: Callable[[int], int]) -> Iterator[str]:

@@ -70,17 +70,6 @@ def shares(documents: Sequence[yaml.Node]) -> bool:
     return len(parts) > len({*parts})
 
 
-def canonical(documents: Sequence[yaml.Node]) -> list[object]:
-    """What a file says, without comments and however it is laid out: of each node its tag, and its value or the numbers of its parts."""
-    nodes = [*_all(documents)]
-    numbers = {id(node): number for number, node in enumerate(nodes)}
-    said = (
-        [numbers[id(part)] for part in children_of(node)] if isinstance(node, yaml.CollectionNode) else node.value
-        for node in nodes
-    )
-    return [len(documents), *((node.tag, value) for node, value in zip(nodes, said, strict=True))]
-
-
 def _all(documents: Iterable[yaml.Node]) -> Iterator[yaml.Node]:
     return chain.from_iterable(map(nodes_of, documents))
 

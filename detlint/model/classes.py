@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from detlint.ir import ops as op
-from detlint.ir.code import Code
 from detlint.model.resolve import Resolver
 from detlint.model.sites.records import Member, Ref
 
@@ -37,12 +35,3 @@ def deriving(resolver: Resolver, path: str, own: str) -> Iterator[str]:
             )
             if any(base.rpartition(".")[2] == word for base in said):
                 yield name
-
-
-def keeps_as(code: Code, name: str) -> bool:
-    """Whether a class of a file has something under a name that isn't a method which is written there."""
-    for body in code.functions():
-        for _, operation in body.each(op.STORE) if body.is_class else ():
-            if body.text(operation[1]) == name and body.ops[operation[2]][0] != op.FUNCTION:
-                return True
-    return False

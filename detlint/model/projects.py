@@ -165,10 +165,6 @@ class Projects:
             folder = nearest if nearest.startswith(root + os.sep) else folder
         return folder + os.sep
 
-    def runs_at_home(self, module: Module) -> bool:
-        """Whether a run starts in the folder of what belongs to a module: else that is part of something which isn't there."""
-        return bool(self._starts(self.home(module).rstrip(os.sep)))
-
     def project(self, module: Module) -> str:
         """The folder of what belongs to a module: its own, if it is no package and runs start in it, as beside a script; else its
         home."""

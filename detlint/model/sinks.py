@@ -14,8 +14,6 @@ from detlint.db import Memo
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.places import Place
-from detlint.model import always, growth
-from detlint.model.asserted import is_empty_by_assertion
 from detlint.model.escapes import Escapes
 from detlint.model.labels import is_label
 from detlint.model.meaning import Meaning, Meanings
@@ -100,19 +98,9 @@ class Sinks:
         comprehension, gone through by a `loop`, `kept`, `argument:` of something."""
         return self._ask("roles", module, index, self._roles, frozenset())
 
-    def is_logged(self, module: Module, index: int) -> bool:
-        """Whether it is only gone through by loops that log what is at hand."""
-        return self._ask("logged", module, index, lambda function, at, _: _is_logged(function, at), False)
-
     def tells_apart(self, module: Module, index: int) -> bool:
         """Whether it goes into what only tells runs, or files, apart, by its name."""
         return self._ask("id", module, index, self._tells_apart, False)
-
-    def is_complete(self, module: Module, index: int) -> bool:
-        """Whether a call loads all weights of a layer, whatever it was told: an assertion says that none is missing."""
-        return self._ask(
-            "complete", module, index, lambda f, at, _: is_empty_by_assertion(f, at, self._catalog.missing), False
-        )
 
     def unread_parts(self, module: Module, index: int) -> frozenset[int]:
         """Those of several things that a site gives which nobody reads; none where names that aren't seen may be read."""
@@ -122,23 +110,7 @@ class Sinks:
         """The place at which its function only gives it back, as one of several; -1 where it does anything else with it."""
         return self._ask("place", module, index, lambda function, at, _: given_back_as(function, at), -1)
 
-    def is_unused(self, module: Module, index: int) -> bool:
-        """Whether a call that only draws is kept under a name that nobody reads."""
-        return self._ask("unused", module, index, self._is_unused, False)
-
-    def is_measured(self, module: Module, index: int) -> bool:
-        """Whether a call gives a network that is only printed, or of which the shapes of its parameters are looked at."""
-        return self._ask("measured", module, index, _is_measured, False)
-
     # -- what only values of some kinds may become ----------------------------------------------------------------------
-
-    def is_certain(self, module: Module, index: int) -> bool:
-        """Whether what a call draws comes out the same, whatever that is."""
-        return self._ask("certain", module, index, self._is_certain, False)
-
-    def is_for_trying(self, module: Module, index: int) -> bool:
-        """Whether functions of libraries are only tried out with what a site gives: `_ = attention(q, q, q)`."""
-        return self._ask("tried", module, index, self._is_for_trying, False)
 
     def ends_gradients(self, module: Module, index: int) -> bool:
         """Whether no gradient comes back to the tensor that a call gives: it becomes whole numbers, a comparison, a shape."""
@@ -240,33 +212,6 @@ class Sinks:
         return (
             unread_parts(function, at) if in_sight and not reads_any_name(function.code, function.number) else _NOTHING
         )
-
-    def _is_unused(self, function: Function, at: int, meaning: Meaning) -> bool:
-        in_sight = (function.number > 0 and not function.is_class) or function.is_main(at)
-        if not in_sight or not _is_kept(function, at, meaning) or reads_any_name(function.code, function.number):
-            return False
-        return self._name(meaning, function, at) in self._catalog.only_drawing and Unused(
-            function, Worth(ends=_says_shape)
-        ).holds(at)
-
-    def _is_certain(self, function: Function, at: int, meaning: Meaning) -> bool:
-        name, known = self._name(meaning, function, at), self._catalog
-        if name in known.selecting:
-            return always.is_everything(function, at)
-        inclusive = name in known.drawing_up_to
-        return (inclusive or name in known.drawing_below) and always.is_one_number(function, at, inclusive)
-
-    def _is_for_trying(self, function: Function, at: int, meaning: Meaning) -> bool:
-        tried = list[str]()
-
-        def role(function: Function, call: int, _: int) -> Role:
-            name = meaning.name(function, function.ops[call][1])
-            if "::" in name or "." not in name or not _is_bound(function, call):
-                return ""
-            tried.append(name)
-            return "passes"
-
-        return function.number > 0 and Unused(function, Worth(role, ends=_says_shape)).holds(at) and bool(tried)
 
     def _ends_gradients(self, function: Function, at: int, meaning: Meaning) -> bool:
         worth = Worth(
@@ -454,11 +399,6 @@ def _is_kept(function: Function, at: int, _: Meaning) -> bool:
     return bool(uses) and all(function.ops[use.op][0] in KEEP for use in uses)
 
 
-def _is_bound(function: Function, call: int) -> bool:
-    """Whether what a call gives is only kept under names."""
-    return bool(function.users[call]) and all(function.ops[use.op][0] == op.STORE for use in function.users[call])
-
-
 def _is_kept_alone(function: Function, at: int, meaning: Meaning) -> bool:
     stores = (function.ops[use.op] for use in function.users[at])
     into_parts = any(taken[0] == op.SET_ATTR and function.ops[taken[1]][0] == op.ATTR for taken in stores)
@@ -468,34 +408,6 @@ def _is_kept_alone(function: Function, at: int, meaning: Meaning) -> bool:
 def _kept_as(function: Function, at: int, _: Meaning) -> str:
     stores = (function.ops[use.op] for use in function.users[at])
     return next((function.code.strings[taken[2]] for taken in stores if taken[0] == op.SET_ATTR), "")
-
-
-def _is_logged(function: Function, at: int) -> bool:
-    uses = function.users[at]
-    return bool(uses) and all(_only_logs(function, use.op) for use in uses)
-
-
-def _only_logs(function: Function, at: int) -> bool:
-    """Whether an op is a loop that only logs, or keeps what only such go through."""
-    operation = function.ops[at]
-    if operation[0] == op.FOR:
-        return growth.only_logs(function, at)
-    private = operation[0] == op.STORE and function.number > 0 and operation[1] not in function.shared
-    loads = function.loads.get(at, ())
-    return private and bool(loads) and all(_is_logged(function, load) for load in loads)
-
-
-def _is_measured(function: Function, at: int, _: Meaning) -> bool:
-    asked = (function.strings[operation[2]] for _, operation in function.each(op.ATTR)) if function.number else ()
-    if _PARAMETERS.isdisjoint(asked) or not _is_kept(function, at, _):
-        return False
-    unused = Unused(function, Worth(_role_of_shown, _PARAMETERS.__contains__, _says_shape))
-    return unused.holds(at) and unused.ended
-
-
-def _role_of_shown(function: Function, call: int, _: int) -> Role:
-    """What becomes of a network that a call is handed."""
-    return "ends" if function.is_builtin(function.ops[call][1], "print") else ""
 
 
 def _says_shape(function: Function, attribute: int) -> bool:

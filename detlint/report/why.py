@@ -8,7 +8,6 @@ from typing import Final
 
 from detlint.catalog import Entry
 from detlint.checks.finding import Finding, Step
-from detlint.checks.levels import as_note
 from detlint.checks.seeds import written
 from detlint.checks.suppress import suppress
 from detlint.config import severity_of
@@ -93,9 +92,6 @@ class Verdicts:
         chosen = severity_of(self.engine.settings, finding.code)
         if chosen is not None:
             reasons.append(f"{chosen}: the configuration's `severity` says so")
-        if original := self.inspection.original(finding):
-            finding = as_note(finding)
-            reasons.append(f"note: the file is a copy of {shown(original)}, where it is told")
         hidden = self._hidden(finding)
         if hidden:
             reasons.append(hidden)

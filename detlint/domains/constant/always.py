@@ -105,8 +105,6 @@ class Always(CallsInSight):
             configured = self._configured.written(module, body, at) or self._configured.member(module, body, at)
             if configured is not None:
                 return configured
-        if self._literal and body.ops[at][0] != op.LOAD:
-            return None
         asked = text_in(body, at)
         if body.ops[at][0] == op.CALL and asked == at:
             return self._asked_for_class(module, function, attributes, body, at)
@@ -323,8 +321,6 @@ class Always(CallsInSight):
                     return None
                 if passed.given and home is module and caller == function and is_named(passed.value, name):
                     continue  # it hands its own on
-                if self._literal and not isinstance(passed.value, (Const, Param)):
-                    return None
                 value = self._value(home, caller, passed.value)
                 if passed.value is None and passed.given and home is use.module and use.called:
                     value = self._by_code(use, caller, self._position(module, function, name), name)
@@ -391,8 +387,7 @@ class Always(CallsInSight):
             return False
         if taken.needed:
             return True  # so they are of another one
-        known = isinstance(taken.default, Const) or not self._literal
-        found.add(self._value(module, module.facts.functions[0], taken.default) if known else None)
+        found.add(self._value(module, module.facts.functions[0], taken.default))
         return None not in found
 
     def _passed_by(

@@ -54,18 +54,9 @@ class CallsInSight:
         domains: what else is known of the program.
         offered: whether what a library gives to whoever uses it may be called by others too.
         configured: knows what all files of settings have; None where these don't count.
-        literal: whether no more counts than what calls write out, or leave at its default, through parameters alone: no edit of
-            a setting changes that, and nothing else can set it.
     """
 
-    def __init__(
-        self,
-        domains: Domains,
-        *,
-        offered: bool = True,
-        configured: ByConfiguration | None = None,
-        literal: bool = False,
-    ) -> None:
+    def __init__(self, domains: Domains, *, offered: bool = True, configured: ByConfiguration | None = None) -> None:
         matcher, users, gradients, families = domains.matcher, domains.users, domains.gradients, domains.families
         self._matcher = matcher
         self._resolver = matcher.resolver
@@ -77,11 +68,9 @@ class CallsInSight:
         self._launched = domains.configuration.launched
         self._offered = offered
         self._configured = configured
-        self._literal = literal
         self._catalog = matcher.catalog
         self._shuffling = matcher.catalog.words_of({SHUFFLED, OPEN_SEED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
-        self._choosing = matcher.catalog.with_context("chooses")
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, families.heirs)
         self._unpacked_tables = Unpacked(matcher, users, gradients.uses, self._passed)
@@ -256,13 +245,9 @@ class CallsInSight:
     def _is_only_built_by_name(self, module: Module, owner: str) -> bool:
         """Whether nothing builds objects of a class but by its name, and nothing else is made of it."""
         body, code = module.classes.get(owner), self._resolver.code(module.path)
-        if body is None or code is None or (body.decorators and not self._is_registered_in_vain(module, owner)):
+        if body is None or code is None or body.decorators:
             return False
         return not (any(map(_builds_anew, code.functions())) or self._is_given_out(module, owner))
-
-    def _is_registered_in_vain(self, module: Module, owner: str) -> bool:
-        """Whether a decorator only puts a class into a registry under names by which nobody chooses it."""
-        return self._configured is not None and self._unnamed.is_chosen_by_nobody(module, owner)
 
     def _is_given_out(self, module: Module, name: str) -> bool:
         """Whether a library gives a definition to others."""

@@ -11,18 +11,15 @@ from detlint.catalog import OPEN_SEED, SHUFFLED
 from detlint.domains.constant.always import DEEPEST, Always
 from detlint.domains.constant.calls_in_sight import is_named
 from detlint.domains.constant.evaluator import (
-    Evaluator,
     is_known,
-    may_grow,
     parameters_in,
     resolved,
     settle,
 )
-from detlint.domains.constant.factors import is_cancelled
 from detlint.domains.matching.match import OPERATORS
 from detlint.domains.matching.record import Match
 from detlint.ir import ops as op
-from detlint.ir.places import Place, Test, named
+from detlint.ir.places import Test, named
 from detlint.ir.written import written
 from detlint.model.arguments import Argument
 from detlint.model.module import Module
@@ -48,8 +45,6 @@ from detlint.model.uses import Use
 
 DRAWS: Final = ("DET10", "DET50")
 """The rules of what draws, also where no seed reaches that."""
-_CHOSEN_FROM: Final = ("seq", "population", "a")
-"""What functions call the parameter from which they choose."""
 
 
 class Constants(Always):
@@ -59,8 +54,6 @@ class Constants(Always):
         domains: what else is known of the program.
         offered: whether what a library gives to whoever uses it may be called by others too.
         configured: knows what all files of settings have; None where these don't count.
-        literal: whether no more counts than what calls write out, or leave at its default, through parameters alone: no edit of
-            a setting changes that, and nothing else can set it.
     """
 
     def rule_out(self, module: Module, index: int, match: Match) -> str:
@@ -72,9 +65,6 @@ class Constants(Always):
             return self._harmless(module, function, index, match)
         if reason := self._kept_from(module, function, index):
             return reason
-        draws = match.entry.draws or match.entry.rule.startswith(DRAWS)
-        if draws and not match.builds and self._is_cancelled(module, function, index):
-            return "whatever it draws is multiplied by zero, by what every call gives"
         for option in options(module.sites[index].target):
             name = left_out(module, function, option)
             if name and self._is_given_otherwise(module, function, name):
@@ -103,42 +93,6 @@ class Constants(Always):
                 if all(self._matcher.judge.fulfilled(match.entry, way) is False for way in ways):
                     return f"every call gives `{parameter}` what makes it harmless"
         return ""
-
-    def keep_from(self, module: Module, index: int) -> bool:
-        """Whether the flow never comes to a site, by what the calls of the function around it always give."""
-        function = module.function_of(module.sites[index])
-        return bool(function.name) and self._kept_from(module, function, index) != ""
-
-    def draw_nothing(self, module: Module, index: int) -> bool:
-        """Whether nothing is left to chance where a site draws: it chooses from a list of one, by what is written or all calls give."""
-        function, attributes = module.function_of(module.sites[index]), set[str]()
-        point = call_of(self._resolver, module, module.sites[index])
-        target = self._matcher.target(module, index) if point is not None else None
-        if point is None or not isinstance(target, Ref) or target.name not in self._choosing:
-            return False
-        given = point.function.call(point.at).argument(0, *_CHOSEN_FROM)
-        leaf = partial(self._leaf, module, function, attributes)
-        value = (
-            Evaluator(leaf).value(point.function, given)
-            if given >= 0 and not point.function.unpacks(point.at)
-            else None
-        )
-        several = [isinstance(option, Items) and len(option.values) == 1 for option in options(value)]
-        name = point.function.dotted(given).rpartition(".")[2] if given >= 0 else ""
-        return all(several) and (not name or not may_grow(point.function.code, name))
-
-    def keep_from_there(self, module: Module, point: Place) -> bool:
-        """Whether the flow never comes to an op, in its function, by what the calls of that always give."""
-        function = module.functions.get(point.around.qualified) if point.around.number else None
-        return function is not None and any(
-            self._truth(module, function, test) is (not test.wanted) for test in point.tests()
-        )
-
-    def bring_to(self, module: Module, index: int) -> bool:
-        """Whether all tests on the way to a site in its function always hold, of which there is one at least."""
-        function, point = module.function_of(module.sites[index]), self._point(module, index)
-        tests = [*point.tests()] if point is not None else []
-        return bool(tests) and all(self._truth(module, function, test) is test.wanted for test in tests)
 
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by what some call gives the function around it, and by default isn't: a wrapper that hands `mode` on, or
@@ -274,16 +228,6 @@ class Constants(Always):
             if not test:
                 return ""
         return test
-
-    def _is_cancelled(self, module: Module, function: Function, index: int) -> bool:
-        """Whether nothing is left of what a site gives, as it is only multiplied by what is always zero."""
-        point, attributes = self._point(module, index), set[str]()
-        if point is None or point.function.ops[point.at][0] != op.CALL:
-            return False
-        cancelled = is_cancelled(*point, partial(self._asked, module, function, attributes))
-        return cancelled and not any(
-            self._families.is_set(module, function.owner, attribute) for attribute in attributes
-        )
 
     def _is_given_otherwise(self, module: Module, function: Function, name: str, depth: int = 0) -> bool:
         """Whether all calls of a function give a parameter, which is None if it is left out, something that surely isn't None."""

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from detlint.catalog import Catalog
 from detlint.db import Memo
-from detlint.domains.device.hardware import DEVICES, target_of
 from detlint.domains.gradient.untrained import Untrained
-from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Matcher
 from detlint.domains.matching.scope import chosen
-from detlint.ir import ops as op
-from detlint.ir.code import Function
-from detlint.ir.uses import Use
 from detlint.model.module import Module
-from detlint.model.places import call_of
 from detlint.model.resolve import Resolver
-from detlint.model.runs.reach import Place, Reach
-from detlint.model.sites.records import Const, options
 from detlint.model.tests import is_test
 from detlint.model.uses import Users
 
@@ -93,80 +84,3 @@ class Hardware:
 
     def _names_framework(self, module: Module) -> bool:
         return not self._frameworks.isdisjoint(name.partition(".")[0] for name in module.facts.imports)
-
-
-class OnCpu:
-    """Finds runs that only compute on the CPU: all devices of PyTorch that they make are that, and none of their files names another one
-    where the flow may come.
-
-    Args:
-        keeps_from: whether the program, as its calls and settings are, keeps the flow from a site.
-    """
-
-    def __init__(self, matcher: Matcher, keeps_from: Callable[[Module, int], bool]) -> None:
-        self._matcher, self._keeps_from = matcher, keeps_from
-
-    def holds(self, reach: Reach) -> bool:
-        """Whether a run only computes on the CPU."""
-        made = [found for found in in_context("device", reach, self._matcher) if found[1].argument("type")]
-        words = [
-            argument.value
-            for place, effect in made
-            if (argument := effect.argument("type"))
-            and not self._keeps_from(place.module, place.site)
-            and not self._is_where_loaded(place)
-        ]
-        said = [option.value if isinstance(option, Const) else "" for word in words for option in options(word)]
-        if not said or any(target_of(word) != "cpu" for word in said):
-            return False
-        if in_context("finds-hardware", reach, self._matcher):
-            return False
-        return not any(map(self._names_another, sorted({*reach.through, reach.entry.module.path})))
-
-    def _is_where_loaded(self, place: Place) -> bool:
-        """Whether a device only says where what is loaded lies at first: `torch.load(path, map_location=torch.device("cpu"))`."""
-        point = call_of(self._matcher.resolver, place.module, place.module.sites[place.site])
-        if point is None:
-            return False
-        function, uses = point.function, point.function.users[point.at]
-        calls = [use.op for use in uses if function.ops[use.op][0] == op.CALL]
-        loads = [at for at in calls if function.called(at) == "load" or "map_location" in function.call(at).named]
-        given = [function.call(load).argument(1, "map_location") for load in loads]
-        return bool(uses) and given == [point.at] * len(uses)
-
-    def _names_another(self, path: str) -> bool:
-        """Whether a file may put something on an accelerator."""
-        module, code = self._matcher.resolver.module(path), self._matcher.resolver.code(path)
-        if module is None or code is None or not module.facts.mentions:
-            return False
-        sites = {site.span.place: number for number, site in enumerate(module.sites) if site.kind == "call"}
-
-        def is_kept_from(function: Function, call: int) -> bool:
-            number = sites.get(function.span(call), -1)
-            return number >= 0 and self._keeps_from(module, number)
-
-        return any(
-            not is_kept_from(function, use.op) if function.ops[use.op][0] == op.CALL else True
-            for function in code.functions()
-            for use in _naming(function)
-        )
-
-
-def _naming(function: Function) -> Iterator[Use]:
-    """The uses of words for accelerators in a function, but to compare them, or to look something up; and the calls of methods that
-    have such names: `x.cuda()`."""
-    for at, operation in enumerate(function.ops):
-        if operation[0] == op.CONST and target_of(function.constant(at)) not in ("", "cpu"):
-            yield from (
-                use
-                for use in function.users[at]
-                if not _is_key(function, use) and function.ops[use.op][0] != op.COMPARE
-            )
-        elif operation[0] == op.ATTR and function.strings[operation[2]] in DEVICES:
-            yield from (use for use in function.users[at] if function.ops[use.op][0] == op.CALL and use.place == 1)
-
-
-def _is_key(function: Function, use: Use) -> bool:
-    """Whether a value is only a key of a table."""
-    code = function.ops[use.op][0]
-    return code == op.ITEM or (code == op.SET_ITEM and use.place == 2) or (code == op.DICT and use.place % 2 == 1)

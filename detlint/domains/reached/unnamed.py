@@ -7,14 +7,12 @@ for its references.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from copy import copy
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from detlint.db import Memo
 from detlint.domains.gradient.gradients import BEGINNING
-from detlint.domains.reached.unchosen import Unchosen
 from detlint.folders import INIT
 from detlint.ir import code as ir
 from detlint.ir import ops as op
@@ -42,9 +40,6 @@ HEIRS: Final = "__subclasses__"
 TRIES: Final = "test_"
 """How the names of functions begin that only try something out."""
 
-Never = Callable[[Module, Place], bool]
-"""Says whether the flow never comes to a place of a file."""
-
 
 class Unnamed:
     """Finds what nothing runs.
@@ -65,22 +60,10 @@ class Unnamed:
         self._files = Imported(users, self._by_text, project.root, project.packaged)
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in project.declared}
         self._attributes = domains.attributes
-        self._unchosen = Unchosen(users, project.documents, self._files.is_in_library, domains.followed.kept_by)
         self._overloads = resolver.catalog.with_context("overloads")
         self._dead: Memo[bool] = Memo(users.db)
         self._hinting: Memo[bool] = Memo(users.db)
         self._offered: Memo[bool] = Memo(users.db)
-        self._keeps_from: Never | None = None
-
-    def where(self, keeps_from: Never) -> Unnamed:
-        """The same, but that what stands at a place which the flow never comes to names nothing.
-
-        Args:
-            keeps_from: says of such places in the texts of definitions whether that holds.
-        """
-        other = copy(self)
-        other._keeps_from, other._dead = keeps_from, Memo(self._users.db)
-        return other
 
     def is_in_library(self, module: Module) -> bool:
         """Whether a file is part of what is installed, so that others use it who are not in sight."""
@@ -119,14 +102,6 @@ class Unnamed:
         """Whether nothing runs a function or class of a file, although others import that."""
         return self._asked(module, name)
 
-    def is_never_chosen(self, module: Module, name: str) -> bool:
-        """Whether a registry keeps a definition of a file that nobody chooses."""
-        return self._unchosen.holds(module, name) and not self._by_text.is_put_together(module)
-
-    def is_chosen_by_nobody(self, module: Module, name: str) -> bool:
-        """Whether the only decorator of a definition puts it into a registry, out of which nothing in its project takes it."""
-        return self._unchosen.by_nobody(module, name)
-
     def _asked(self, module: Module, name: str, method: str = "") -> bool:
         def find() -> bool:
             if method:
@@ -149,7 +124,7 @@ class Unnamed:
         if self._files.is_never_run(module):
             return True
         if _is_decorated(module, name) and not self._is_idle_case(module, name, asking):
-            return self.is_never_chosen(module, name)
+            return False
         if self._is_known_to_base(module, name) or is_test(module.path):
             return False
         if not (self._files.is_done_without(module, name) if module.facts.cells else self._files.is_imported(module)):
@@ -197,8 +172,6 @@ class Unnamed:
         """Whether a reference counts: it is run, and does more than to say of which class something is, or than to try it out."""
         block = block_of(place)
         if block == wanted.name or (self._is_hint(module, place, block) and not self._reads_hints(module)):
-            return False
-        if self._keeps_from is not None and self._keeps_from(module, place):
             return False
         layer = self._resolver.kinds.layer(wanted.ref.name) is not None
         return not self._is_dead_part(module, block, asking, layer=layer, number=place.function.outermost.number)
@@ -307,13 +280,6 @@ class Unnamed:
         method = inside.partition(".")[0] if name in other.classes else ""
         # What was only supposed on the way to an answer says nothing where that is no.
         if method and self._is_never_called(other, name, method, {*asking}):
-            return False
-        function = other.functions.get(f"{name}.{method}") if method else None
-        if (
-            function is not None
-            and not other.detail(function).decorators
-            and self._domains.raising.makes_none(other, name)
-        ):
             return False
         block = name or (MAIN if code.is_main(at) else TOP)
         return owner == f"{path}::{name}" or not self._is_dead_part(other, block, asking, number=code.outermost.number)

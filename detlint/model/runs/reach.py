@@ -150,8 +150,6 @@ class Reach(msgspec.Struct):
     by_launch: bool = False
     """Whether other launches of the same script come to something else."""
     unseeded: dict[str, Draws] = {}
-    unlikely: dict[str, Draws] = {}
-    """Draws before any other, to which nothing comes, as the program calls it and its files of settings are."""
     optional: dict[str, Seeding] = {}
     """Streams that are seeded only on a condition which is false by default."""
     optional_drawn: set[str] = set()
