@@ -82,8 +82,10 @@ class Blocks(Bindings):
         takes_apart = len(parts) == 2 and is_pattern(self.scope.function, test)
         if behind == op.CHOICE or self.gathering or takes_apart or self.ops[parts[-1] - 1][0] == op.ASSERT:
             kind = "choice" if behind == op.CHOICE else "condition" if self.gathering or takes_apart else "assert"
-            block = self.opened(kind, at, plain=True)
-            if block.kind == "assert":
+            block = self.opened(kind, at, plain=kind != "choice")
+            if kind == "choice":
+                self.start(block)
+            elif kind == "assert":
                 self.passed_over(test)
             self.unsure += 1
             return
@@ -126,9 +128,8 @@ class Blocks(Bindings):
     def _else(self, at: int, operation: Op) -> None:
         block = self.blocks[-1]
         if block.kind == "choice":
-            if len(self.steps) > block.began:
-                self.under_test(self.ops[block.mark][1], block.began, holds=True)
-            block.began = len(self.steps)
+            self.end(block)
+            self.start(block)
         elif block.kind == "if" or block.kind == "main":
             self.end_if(block)
             end = self.scope.function.parts[block.mark][-1] - 1
@@ -411,19 +412,18 @@ class Blocks(Bindings):
                 self.steps[block.began :] = [Branch("loop", None, (tuple(self.steps[block.began :]),))]
 
     def close_choice(self, block: Block) -> None:
-        """End an arm of `a and b` or of `a if b else c`."""
+        """End `a and b` or `a if b else c`: what stands in an arm is taken as in one of an `if`."""
         self.unsure -= 1
         self.tested = self.ops[block.mark][1]
         self.perhaps.update(dict.fromkeys(range(block.inside, len(self.sites))))
-        if len(self.steps) > block.began:
-            parts = self.scope.function.parts[block.mark]
-            if len(parts) == 2:
-                first = (self.combined(self.tested, "and") or [self.tested])[0]
-                asked, negated = self.asked_mode(first)
-                mode = self.mode_of(asked) if asked >= 0 and not negated else None
-                self.under(mode if asked >= 0 else self.kept_flag(first), block.began)
-            elif self.strings[self.ops[parts[-1] + 1][1]] == "if":
-                self.under_test(self.tested, block.began, holds=False)
+        self.end(block)
+        if len(block.steps) == 1:
+            self.start(block)
+            self.end(block)
+        block.arms.join()
+        if any(block.steps):
+            block.kind, block.tests = "if", [self.tested]
+            self.put_if(block, self.fixed(self.tested))
 
     def close_assert(self, block: Block, at: int) -> None:
         """End an assertion."""

@@ -175,16 +175,6 @@ class Tests(Sites):
         if asked is not None and len(self.steps) > start:
             self.steps[start:] = [Branch("if", asked, (tuple(self.steps[start:]), ()))]
 
-    def under_test(self, test: int, start: int, *, holds: bool) -> None:
-        """Note the same of an arm of `a if b else c`, by the mode of a layer or by a parameter that is asked."""
-        mode, (asked, negated) = self.decided_by_mode(test, holds), self.denied(test)
-        flag = self.named(asked) if mode is None and self.code_of(asked) == op.LOAD else None
-        if type(flag) is Param and len(self.steps) > start:
-            arm: tuple[Step, ...] = tuple(self.steps[start:])
-            self.steps[start:] = [Branch("if", flag, (arm, ()) if holds is not negated else ((), arm))]
-        else:
-            self.under(mode, start)
-
     # -- what it may decide -------------------------------------------------------------------------------------------------
 
     def question(self, test: int, arms: Sequence[tuple[Step, ...]]) -> Value | None:
