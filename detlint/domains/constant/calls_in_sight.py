@@ -81,6 +81,7 @@ class CallsInSight:
         self._catalog = matcher.catalog
         self._shuffling = matcher.catalog.words_of({SHUFFLED, OPEN_SEED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
+        self._even = matcher.catalog.with_context("evenly-spaced")
         self._choosing = matcher.catalog.with_context("chooses")
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, families.heirs)
