@@ -13,14 +13,13 @@ from typing import Final
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
+from detlint.domains.known import Domains
 from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Matcher
 from detlint.domains.matching.record import Match
 from detlint.domains.modes import METHODS, Modes, Network
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.liveness import Piece, Program, Reason
-from detlint.model.module import Module
 from detlint.model.places import call_of
 from detlint.model.runs.reach import TRAINING, Effect, Place, Reach, follows_mode
 from detlint.model.sites.records import Ref, Result, options
@@ -48,19 +47,12 @@ class EvaluationRules:
 
     Args:
         live: gives the code that is live in a run.
-        rules_out: says why a match never holds, by what all calls give; "" where it may.
     """
 
-    def __init__(
-        self,
-        matcher: Matcher,
-        program: Program,
-        live: Callable[[Reach], Mapping[Piece, Reason]],
-        rules_out: Callable[[Module, int, Match], str],
-    ) -> None:
-        self._matcher, self._program, self._live, self._rules_out = matcher, program, live, rules_out
-        self._modes = Modes(matcher, program)
-        self._no_grad = matcher.catalog.with_context(_NO_GRAD)
+    def __init__(self, domains: Domains, program: Program, live: Callable[[Reach], Mapping[Piece, Reason]]) -> None:
+        self._matcher, self._program, self._live = domains.matcher, program, live
+        self._constants, self._modes = domains.own_constants, Modes(domains.matcher, program)
+        self._no_grad = self._matcher.catalog.with_context(_NO_GRAD)
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """What is told of one run."""
@@ -180,7 +172,7 @@ class EvaluationRules:
         for place, match in self._drawn(reach):
             owner = self._owner(reach, place) if follows_mode(match) else ""
             of_kind = owner and (not kind or self._modes.holds(kind, owner))
-            if of_kind and not self._rules_out(place.module, place.site, match):
+            if of_kind and not self._constants.rule_out(place.module, place.site, match):
                 return place
         return None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable
 from itertools import product
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.alone import in_ir
@@ -136,9 +136,8 @@ class Evaluator(NamedTuple):
         if name == "len":
             items = given[0]
             return Const(len(items.values)) if isinstance(items, Items) and items.kind != "set" else None
-        if name in ("tuple", "list") and isinstance(given[0], Items):
-            kind: Literal["list", "tuple"] = "tuple" if name == "tuple" else "list"
-            return Items(given[0].values, kind) if given[0].kind != "set" else given[0]
+        if name in ("tuple", "list") and isinstance(given[0], Items) and not _is_bag(given[0]):
+            return Items(given[0].values, "tuple" if name == "tuple" else "list")
         known = _CONVERTS.get(name)
         return _lifted(known, given) if known is not None else None
 

@@ -147,7 +147,7 @@ class Raising:
 
     def _raises(self, module: Module, step: int, missing: frozenset[str]) -> bool:
         """Whether a site surely raises: the catalog knows it, or it calls what surely raises in the program."""
-        if module.sites[step].kind != "call" or step in module.body.perhaps:
+        if module.sites[step].kind != "call":
             return False
         if missing and self._runs(module, step) in missing:
             return not self._is_mended(module)

@@ -85,8 +85,6 @@ class Blocks(Bindings):
             block = self.opened(kind, at, plain=kind != "choice")
             if kind == "choice":
                 self.start(block)
-            elif kind == "assert":
-                self.passed_over(test)
             self.unsure += 1
             return
         last = self.blocks[-1] if self.blocks else None
@@ -115,14 +113,6 @@ class Blocks(Bindings):
         default = self.named(name)
         narrows = type(default) is Param and default.default == Const(None)
         block.asked = (self.ops[name][1], Param(default.name), where, default) if narrows else None  # type: ignore[union-attr]
-
-    def passed_over(self, test: int) -> None:
-        """Note that the sites of a test stand where a run may not come: `assert` may be switched off."""
-        first = self.scope.function.first(test)
-        number = len(self.sites) - 1
-        while number >= 0 and self.places[number][0] == self.scope.function.number and self.places[number][1] >= first:
-            self.perhaps[number] = None
-            number -= 1
 
     @of(op.ELSE)
     def _else(self, at: int, operation: Op) -> None:
@@ -415,7 +405,6 @@ class Blocks(Bindings):
         """End `a and b` or `a if b else c`: what stands in an arm is taken as in one of an `if`."""
         self.unsure -= 1
         self.tested = self.ops[block.mark][1]
-        self.perhaps.update(dict.fromkeys(range(block.inside, len(self.sites))))
         self.end(block)
         if len(block.steps) == 1:
             self.start(block)
@@ -426,10 +415,14 @@ class Blocks(Bindings):
             self.put_if(block, self.fixed(self.tested))
 
     def close_assert(self, block: Block, at: int) -> None:
-        """End an assertion."""
+        """End an assertion, which may be switched off: nothing in it ends a run."""
         self.unsure -= 1
-        self.perhaps.update(dict.fromkeys(range(block.inside, len(self.sites))))
-        test = self.ops[block.mark][1]
+        test, start = self.ops[block.mark][1], len(self.steps)
+        inside = {*self.scope.function.within(test), *range(block.mark, at)}
+        while start and self.is_read_in(self.steps[start - 1], inside):
+            start -= 1
+        if start < len(self.steps):
+            self.steps[start:] = [Branch("try", None, (tuple(self.steps[start:]),))]
         # `assert False, "no such mode"` leaves as `raise` does.
         if self.ops[test][0] == op.CONST and not self.constant_of(test):
             self.stop(at)

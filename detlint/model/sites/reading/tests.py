@@ -166,7 +166,9 @@ class Tests(Sites):
 
     def is_read_in(self, step: Step, inside: Collection[int]) -> bool:
         """Whether a step stands for a part of an expression."""
-        if isinstance(step, Branch) or step == -1:
+        if isinstance(step, Branch):
+            return any(self.is_read_in(site, inside) for site in sites((step,)))
+        if step == -1:
             return False
         return step < -1 or self.places[step] in {(self.scope.function.number, part) for part in inside}
 
