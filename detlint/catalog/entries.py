@@ -186,6 +186,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     """What must become of the result outside of `inside`, by the beginnings of its roles: `key`, `argument:numpy.array`."""
     collides: str = ""
     """A parameter with indices: where none repeats, no two things are done to one place, and nothing varies."""
+    gradient_of: str = ""
+    """The parameter whose gradient alone varies: where that needs none, nothing does."""
     unless_under: str = ""
     """A context: silent inside a `with` block that means it."""
     unless_set: str = ""

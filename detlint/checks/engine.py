@@ -71,7 +71,7 @@ class Engine:
         self._own = OwnTransforms(self.matcher, pipelines, settings)
         program = Program(self.resolver, users.meanings)
         self._live = LiveDraws(self.matcher, program, self.may_train)
-        self._evaluated = EvaluationRules(self.matcher, program, self._live.live)
+        self._evaluated = EvaluationRules(domains, program, self._live.live)
         self.seed_rules = seeds.SeedRules(domains, self.verdicts.is_harmless_generator, self.may_train)
         self.on = {code for code in self.catalog.rules if selected(settings, code)}
         self._words = self.matcher.telling(self.catalog.words_of(self.on))

@@ -13,8 +13,8 @@ from typing import Final
 
 from detlint.checks.finding import Finding, Step
 from detlint.checks.levels import case_of, level
+from detlint.domains.known import Domains
 from detlint.domains.matching.contexts import in_context
-from detlint.domains.matching.match import Matcher
 from detlint.domains.matching.record import Match
 from detlint.domains.modes import METHODS, Modes, Network
 from detlint.ir import ops as op
@@ -49,10 +49,10 @@ class EvaluationRules:
         live: gives the code that is live in a run.
     """
 
-    def __init__(self, matcher: Matcher, program: Program, live: Callable[[Reach], Mapping[Piece, Reason]]) -> None:
-        self._matcher, self._program, self._live = matcher, program, live
-        self._modes = Modes(matcher, program)
-        self._no_grad = matcher.catalog.with_context(_NO_GRAD)
+    def __init__(self, domains: Domains, program: Program, live: Callable[[Reach], Mapping[Piece, Reason]]) -> None:
+        self._matcher, self._program, self._live = domains.matcher, program, live
+        self._constants, self._modes = domains.own_constants, Modes(domains.matcher, program)
+        self._no_grad = self._matcher.catalog.with_context(_NO_GRAD)
 
     def findings(self, reach: Reach) -> Iterator[Finding]:
         """What is told of one run."""
@@ -171,7 +171,8 @@ class EvaluationRules:
         """
         for place, match in self._drawn(reach):
             owner = self._owner(reach, place) if follows_mode(match) else ""
-            if owner and (not kind or self._modes.holds(kind, owner)):
+            of_kind = owner and (not kind or self._modes.holds(kind, owner))
+            if of_kind and not self._constants.rule_out(place.module, place.site, match):
                 return place
         return None
 

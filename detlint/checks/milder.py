@@ -72,7 +72,7 @@ class Milder:
         """Nobody imports its file and trains, or whoever does that decides."""
         untrained = match.entry.pass_ == "backward" and not any(outcome.trains for outcome in through)
         if untrained and self._untrained.holds(module):
-            return "nothing trains in the project that it belongs to"
+            return "nothing trains in the project, or the notebook, that it belongs to"
         if runs.leaves and self._only_counts_in_training(module, index, match, runs, through):
             return "the runs that come to its file only evaluate, whatever they build that would train"
         if self._is_only_applied_anywhere(module, match, runs):

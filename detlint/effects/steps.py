@@ -59,10 +59,7 @@ class Stepping(Importing):
     def take_step(self, step: Item) -> bool:
         """Take one step; whether the flow leaves there."""
         if isinstance(step, Site):
-            failed = self.failed
-            self.perhaps_coming(partial(self.site, step)) if step.perhaps else self.site(step)
-            if step.perhaps and (self.stopped or self.failed != failed):
-                self.stopped, self.failed = "", failed
+            self.site(step)
         elif isinstance(step, Fork):
             return step.leaves or self.branch(step)
         elif isinstance(step, Import):

@@ -166,7 +166,6 @@ class Site(msgspec.Struct, eq=False):
     """A step that comes to a site."""
 
     place: Place
-    perhaps: bool
     visits: Contexts[Visit]
     wholes: Contexts[Visit] | None = None
     """The same, with all that is only of interest where layers that train, commands or registries are known."""
@@ -269,7 +268,7 @@ class Summary:
             branch = Branch("if", None, step.arms[1:]) if step.kind == "tests" else step
             return Fork(branch, tuple(map(self._of, branch.arms)), Contexts(), Contexts())
         if step >= 0:
-            return Site(Place(self._module, step), step in self._module.body.perhaps, Contexts())
+            return Site(Place(self._module, step), Contexts())
         if step == -1:
             return LEAVES
         run = self._module.body.runs[-2 - step]

@@ -109,9 +109,10 @@ class Training:
         """Whether a file may have any sign of training, by the names that its code has, or as it has something of code that isn't there.
         Nothing rests on it then."""
         code = self._resolver.by_words(path)
-        return code is None or not code.identifiers.isdisjoint(self.words) or self._has_others(path)
+        return code is None or not code.identifiers.isdisjoint(self.words) or self.has_others(path)
 
-    def _has_others(self, path: str) -> bool:
+    def has_others(self, path: str) -> bool:
+        """Whether a file imports code that isn't there, and may do anything."""
         module, find = self._resolver.module(path), self._resolver.modules.find
         imports = module.facts.imports if module is not None else ()
         return any(name.partition(".")[0] not in self._libraries and find(path, name) is None for name in imports)

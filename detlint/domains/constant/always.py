@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, TypeGuard
 
@@ -84,7 +84,11 @@ class Always(CallsInSight):
     def _leaf(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Value | None:
         """What a name, an attribute, or an item always is: a parameter, what the constructor keeps of one, or a constant of a file."""
         found = self._asked(module, function, attributes, body, at)
-        if found is not None or body.ops[at][0] == op.CALL:
+        if body.ops[at][0] == op.CALL and found is None:
+            evaluator = Evaluator(partial(self._leaf, module, function, attributes))
+            ends = [evaluator.value(body, end) for end in self._ends(module, body, at)]
+            return Items((ends[0],), "set") if len(ends) == 2 and ends[0] == ends[1] is not None else None
+        if found is not None:
             return found
         meaning = self._users.meanings.of(module) if body.given(at) is None else None
         if meaning is None:
@@ -94,6 +98,12 @@ class Always(CallsInSight):
             meaning.value(body, at) if isinstance(base, Ref) else None
         )  # an object may have another one than its class
         return meant if isinstance(meant, (Const, Items, Mapping)) else None
+
+    def _ends(self, module: Module, body: Body, at: int) -> Sequence[int]:
+        """Between which numbers a call gives such as lie even."""
+        meaning = self._users.meanings.of(module)
+        even = meaning is not None and meaning.name(body, body.ops[at][1]) in self._even
+        return body.call(at).positional[:2] if even else ()
 
     def _asked(self, module: Module, function: Function, attributes: set[str], body: Body, at: int) -> Value | None:
         """What a name or an attribute in a test always is: a parameter, or what the constructor keeps of one.
@@ -339,7 +349,7 @@ class Always(CallsInSight):
         if point is None or point.function.unpacks(point.at):
             return None
         passed = point.function.call(point.at).argument(position, name)
-        if passed < 0 or point.function.ops[passed][0] not in (op.LIST, op.TUPLE):
+        if passed < 0 or point.function.ops[passed][0] not in (op.ITEM, op.LIST, op.TUPLE):
             return None
         leaf = partial(self._leaf, use.module, caller, attributes)
         value = Evaluator(leaf).value(point.function, passed)

@@ -95,6 +95,10 @@ class Evaluator(NamedTuple):
             return self._items(function, at)
         if code == op.CHOICE:
             return self._chosen(function, at)
+        if code == op.COLLECT:
+            return self._collected(function, at)
+        if code == op.FOR:
+            return _item(self.value(function, operation[1]), None)
         if code == op.UNARY:
             return _each(strings[operation[1]], self.value(function, operation[2]))
         if code == op.BINARY:
@@ -110,25 +114,29 @@ class Evaluator(NamedTuple):
         if (found := self.leaf(function, at)) is not None:
             return found
         if (meant := function.meant(at)) != at:
-            return self.value(function, meant)
+            found = self.value(function, meant)
+            return None if _is_bag(found) and may_grow(function.code, function.dotted(at)) else found
         if operation[0] == op.ATTR:
             base = self.value(function, operation[1])
             return Ref(f"{base.name}.{function.code.strings[operation[2]]}") if isinstance(base, Ref) else None
         if operation[0] == op.ITEM:
-            return _item(self.value(function, operation[1]), self.value(function, operation[2]))
+            base, several = self.value(function, operation[1]), function.ops[operation[2]][0] == op.SLICE
+            return base if several and _is_bag(base) else _item(base, self.value(function, operation[2]))
         return self._called(function, at) if operation[0] == op.CALL else None
 
     def _called(self, function: Function, at: int) -> Value | None:
         """What a function of Python gives for numbers and texts."""
         call = function.call(at)
         name = function.dotted(call.callee)
+        if function.called(at) == "item" and function.called_on(at) >= 0 and not call.positional:
+            return self.value(function, function.called_on(at))
         if call.named or call.unpacked or not call.positional or not function.is_builtin(call.callee, name):
             return None
         given = [self.value(function, value) for value in call.positional]
         if name == "len":
             items = given[0]
-            return Const(len(items.values)) if isinstance(items, Items) else None
-        if name in ("tuple", "list") and isinstance(given[0], Items):
+            return Const(len(items.values)) if isinstance(items, Items) and items.kind != "set" else None
+        if name in ("tuple", "list") and isinstance(given[0], Items) and not _is_bag(given[0]):
             return Items(given[0].values, "tuple" if name == "tuple" else "list")
         known = _CONVERTS.get(name)
         return _lifted(known, given) if known is not None else None
@@ -139,6 +147,13 @@ class Evaluator(NamedTuple):
         if any(function.ops[item][0] == op.STAR for item in items):
             return None
         return Items(tuple(self.value(function, item) for item in items), "tuple" if code == op.TUPLE else "list")
+
+    def _collected(self, function: Function, at: int) -> Value | None:
+        """What is in a comprehension, of which nobody knows how often: `[x.item() for x in linspace(0, rate, n)]`."""
+        given = [
+            self.value(function, give[1]) for each, give in function.each(op.GIVE) if function.collected(each) == at
+        ]
+        return Items(tuple(given), "set") if given and None not in given else None
 
     def _chosen(self, function: Function, at: int) -> Value | None:
         """`a or b`: the first that is true, else the last. `a if c else b`."""
@@ -243,11 +258,18 @@ def _put_together(word: str, left: Value | None, right: Value | None) -> Value |
 def _item(base: Value | None, key: Value | None) -> Value | None:
     """An item of a list or table that is known."""
     wanted = key.value if isinstance(key, Const) else None
+    if isinstance(base, Items) and base.kind == "set":
+        return any_of(base.values)
     if isinstance(base, Mapping) and isinstance(wanted, str) and wanted in base.keys:
         return base.values[base.keys.index(wanted)]
     if isinstance(base, Items) and isinstance(wanted, int) and -len(base.values) <= wanted < len(base.values):
         return base.values[wanted]
     return None
+
+
+def _is_bag(value: Value | None) -> bool:
+    """Whether a value has some others in it, of which nobody knows where."""
+    return isinstance(value, Items) and value.kind == "set"
 
 
 def _compares(word: str, left: Value | None, right: Value | None) -> bool | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final, NamedTuple
 
 from detlint.domains.gradient.gradients import Gradients
@@ -15,6 +16,7 @@ from detlint.model.sites.records import (
     Const,
     Function,
     Items,
+    Ref,
     Site,
     Step,
     Value,
@@ -47,8 +49,9 @@ class _Calls(NamedTuple):
     """Who calls a function."""
 
     sites: list[tuple[Module, int]]
-    others: bool
-    """Whether others do too, outside of all layers: whoever uses a layer class that no other has as a part."""
+    others: list[tuple[Module, str]]
+    """Who does too, outside of all layers: whoever uses a layer class that no other has as a part. The files that build one, with the
+    class; "" where nobody does that is in sight."""
 
 
 class Feeds:
@@ -85,10 +88,15 @@ class Feeds:
             parameter: one of the function's own.
         """
         calls = self._calls(module, function)
-        if calls is None or (calls.others and not self._is_data(module, function, parameter)):
+        if calls is None:
             return None
+        sites = [*calls.sites]
+        for made in calls.others if not self._is_data(module, function, parameter) else ():
+            if not (called := self._called_where_made(*made)):
+                return None
+            sites += called
         found = []
-        for home, index in calls.sites:
+        for home, index in sites:
             site = home.sites[index]
             if not self.gradients.are_off(home, site):
                 passed = self.passed(module, function, self.place(home, index), site)
@@ -120,7 +128,7 @@ class Feeds:
         uses = self.gradients.uses(module, function.name)
         if uses is None or not all(use.called and use.site >= 0 for use in uses):
             return None
-        sites, others = [(use.module, use.site) for use in uses], False
+        sites, others = [(use.module, use.site) for use in uses], list[tuple[Module, str]]()
         layer = self.resolver.kinds.layer(f"{module.path}::{function.owner}") if function.owner else None
         last = function.name.rpartition(".")[2]
         if layer is not None and (last == layer.forward or (not sites and not last.startswith("_"))):
@@ -135,20 +143,35 @@ class Feeds:
         """The calls of objects of a layer class, and of those derived from it; None where there may be some in layers that
         can't be found."""
         sites: list[tuple[Module, int]] = []
-        others = False
+        others = list[tuple[Module, str]]()
         for home, heir in [(module, name), *self.gradients.users.heirs(module, name)]:
             uses = self.gradients.uses(home, heir)
             if uses is None and not self._derives_from_network(f"{home.path}::{heir}"):
                 return None
-            others = others or not uses
+            others += [(home, "")] if not uses else ()
             for use in uses or ():
                 made = use.called and use.site >= 0
                 part = calls_of_parts(self.resolver, self.gradients.users, [use]) if made else None
                 if part is None and use.site >= 0 and self._is_in_layer(use):
                     return None
                 sites += ((call.module, call.site) for call in part or ())
-                others = others or part is None
+                others += [(use.module, f"{home.path}::{heir}")] if part is None else ()
         return _Calls(sites, others)
+
+    def _called_where_made(self, module: Module, kind: str) -> list[tuple[Module, int]]:
+        """The calls of objects of a class in a file that builds one; none where anybody gets it who is of no library."""
+        types, found = self.resolver.types, list[tuple[Module, int]]()
+        for number, site in enumerate(module.sites if kind else ()):
+            normal = partial(self.resolver.normal, module.path, function=module.function_of(site))
+            target = normal(site.target)
+            if site.kind == "call" and types.of(target) == kind:
+                found.append((module, number))
+            elif (not isinstance(target, Ref) or "::" in target.name) and any(
+                types.of(normal(argument.value)) == kind for argument in site.args
+            ):
+                return []
+        back = (self.resolver.normal(module.path, function.returns, function) for function in module.facts.functions)
+        return [] if kind in map(types.of, back) else found
 
     def _is_in_layer(self, use: Use) -> bool:
         owner = use.module.function_of(use.module.sites[use.site]).owner

@@ -88,9 +88,10 @@ class Origins:
         return self.feeds.gradients.training.has(module, {ASKS})
 
     def need_no_gradients(self, module: Module, index: int, match: Match) -> bool:
-        """Whether all tensors that a call computes with surely need none."""
+        """Whether all tensors that a call computes with surely need none, or that whose gradient alone varies."""
         given = [name for name, argument in match.arguments.items() if argument.given]
-        names = [name for name in given if name in OPERANDS] or given[:1]
+        alone = [name for name in given if name == match.entry.gradient_of]
+        names = alone or [name for name in given if name in OPERANDS] or given[:1]
         values = [self._written(module, index, match, name) for name in names]
         place = self.feeds.place(module, index)
         known: _Known = {}
@@ -293,7 +294,9 @@ class Origins:
         if key not in known:
             known[key] = True
             calls = self.feeds.given(module, function, name)
-            known[key] = calls is not None and all(self._is_free(*call, known, depth + 1) for call in calls)
+            known[key] = calls is not None and all(
+                not self._asks(call.place.module) and self._is_free(*call, known, depth + 1) for call in calls
+            )
         return known[key]
 
     def _is_result_free(self, place: Place, value: Result, known: _Known, depth: int) -> bool:

@@ -73,10 +73,13 @@ class Untrained:
 
     def holds(self, module: Module) -> bool:
         """Whether a file is a script, or scripts lead to it, by imports or out of sight, and nothing trains in its project, which
-        nobody else is to use.
+        nobody else is to use; or it is a notebook in which nothing does, nor in what that names.
 
-        In notebooks people try things out, and train by hand later.
+        With the files that a notebook imports people try things out, and train by hand later.
         """
+        if is_notebook(module.path):
+            leaves = self._training.has_others(module.path) or self._training.leads_to(module, module.path)
+            return not (leaves or self.may_train(module.path))
         home = self._home(module)
         return bool(home) and not self._files.of(home, lambda: self._training_file(home), "")
 

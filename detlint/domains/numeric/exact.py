@@ -89,10 +89,9 @@ class Exact:
         return Numbers(self, self.matcher, module, function)
 
     def _call_of(self, module: Module, index: int) -> Place | None:
-        """The call of a site in a function; None for any other."""
+        """The call of a site; None for any other."""
         site = module.sites[index]
-        point = call_of(self.matcher.resolver, module, site) if site.kind == "call" else None
-        return point if point is not None and point.around.number else None
+        return call_of(self.matcher.resolver, module, site) if site.kind == "call" else None
 
     def adds(self, name: str) -> bool:
         """Whether what the catalog knows by a name gives the sum of one tensor."""

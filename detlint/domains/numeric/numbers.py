@@ -81,9 +81,12 @@ class Numbers(Objects):
             return kept is not None and kept[0].is_whole(kept[1], floats=floats)
         if floats and (self._is_mask(at) or self._is_sum(at) or self._keeps_whole(at)):
             return True
+        if operation[0] == op.BINARY and floats:
+            keeps = self.function.code.strings[operation[1]] in _KEEP
+            return keeps and all(self.is_whole(side) or self._is_number(side) for side in operation[2:])
         if operation[0] != op.CALL:
             return False
-        if floats and (self._is_filled(at) or self._is_of_bits(at)):
+        if floats and (self._is_filled(at) or self._is_of_bits(at) or self._is_counted(at)):
             return True
         catalog, called, call = self._matcher.catalog, self._called(operation[1]), self.function.call(at)
         if called not in catalog.wraps:
@@ -281,6 +284,14 @@ class Numbers(Objects):
         kinds = {self.name(value) for value in call.named.values()}
         ones = name in catalog.constants and len(call.positional) == 2 and self._is_bit(call.positional[1])
         return name in catalog.zeros or (ones and not call.unpacked and kinds <= catalog.precise | catalog.whole)
+
+    def _is_counted(self, at: int) -> bool:
+        """Whether a call surely gives the whole numbers of a range, in a type that holds sums of them."""
+        catalog, call = self._matcher.catalog, self.function.call(at)
+        kinds = {self.name(call.named["dtype"])} if "dtype" in call.named else set()
+        ends = call.positional if len(call.positional) > 1 else ()  # from zero, by ones, wherever to
+        counts = self._called(call.callee) in catalog.ranges and not call.unpacked and call.named.keys() <= {"dtype"}
+        return counts and kinds <= catalog.precise | catalog.whole and all(map(self._is_number, ends))
 
     def _is_bit(self, at: int) -> bool:
         """Whether an expression is the number one, or zero."""

@@ -45,6 +45,8 @@ MAPS: Final = frozenset({"map", "imap", "starmap"})
 """Methods of pools that give a result for each item, in order."""
 NUMBERS: Final = frozenset({"range", "count", "arange"})
 """What `zip` gives items numbers by."""
+FIRST: Final = 3
+"""The operand of a call that is its first argument."""
 NESTED: Final = "nested"
 """Entries in this context list things that hold listings themselves."""
 DEEPEST: Final = 4
@@ -160,7 +162,8 @@ class Functions(msgspec.Struct):
         function, call = self.function, use.op
         name, word = self._name(call), function.called(call)
         if name in self.catalog.same_order or name in _SAME_NUMBER:
-            return self._passed_on(call, name)
+            left_out = use.place != FIRST and name in self.catalog.orderless
+            return self._passed_on(call, name) if not left_out else NOTHING
         if function.called_on(call) >= 0 and not name:
             return self._method(call, value, word)
         if "::" in name:

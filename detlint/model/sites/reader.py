@@ -93,7 +93,6 @@ class Reader(Definitions):
             tuple(self.details),
             tuple(self.runs),
             tuple(self.keyed),
-            tuple(self.perhaps),
         )
 
     def next_cell(self, at: int) -> int:

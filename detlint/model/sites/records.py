@@ -380,8 +380,6 @@ class Body(Record, frozen=True):
     attributes that are read and may be properties."""
     keyed: tuple[int, ...] = ()
     """The functions that may handle random keys, by position."""
-    perhaps: tuple[int, ...] = ()
-    """The sites that a run may pass over in their statement: `x.cpu() if moves else x`, `moves and x.cpu()`."""
 
 
 ANY: Final = "*"

@@ -82,9 +82,9 @@ class Blocks(Bindings):
         takes_apart = len(parts) == 2 and is_pattern(self.scope.function, test)
         if behind == op.CHOICE or self.gathering or takes_apart or self.ops[parts[-1] - 1][0] == op.ASSERT:
             kind = "choice" if behind == op.CHOICE else "condition" if self.gathering or takes_apart else "assert"
-            block = self.opened(kind, at, plain=True)
-            if block.kind == "assert":
-                self.passed_over(test)
+            block = self.opened(kind, at, plain=kind != "choice")
+            if kind == "choice":
+                self.start(block)
             self.unsure += 1
             return
         last = self.blocks[-1] if self.blocks else None
@@ -114,21 +114,12 @@ class Blocks(Bindings):
         narrows = type(default) is Param and default.default == Const(None)
         block.asked = (self.ops[name][1], Param(default.name), where, default) if narrows else None  # type: ignore[union-attr]
 
-    def passed_over(self, test: int) -> None:
-        """Note that the sites of a test stand where a run may not come: `assert` may be switched off."""
-        first = self.scope.function.first(test)
-        number = len(self.sites) - 1
-        while number >= 0 and self.places[number][0] == self.scope.function.number and self.places[number][1] >= first:
-            self.perhaps[number] = None
-            number -= 1
-
     @of(op.ELSE)
     def _else(self, at: int, operation: Op) -> None:
         block = self.blocks[-1]
         if block.kind == "choice":
-            if len(self.steps) > block.began:
-                self.under_test(self.ops[block.mark][1], block.began, holds=True)
-            block.began = len(self.steps)
+            self.end(block)
+            self.start(block)
         elif block.kind == "if" or block.kind == "main":
             self.end_if(block)
             end = self.scope.function.parts[block.mark][-1] - 1
@@ -411,25 +402,27 @@ class Blocks(Bindings):
                 self.steps[block.began :] = [Branch("loop", None, (tuple(self.steps[block.began :]),))]
 
     def close_choice(self, block: Block) -> None:
-        """End an arm of `a and b` or of `a if b else c`."""
+        """End `a and b` or `a if b else c`: what stands in an arm is taken as in one of an `if`."""
         self.unsure -= 1
         self.tested = self.ops[block.mark][1]
-        self.perhaps.update(dict.fromkeys(range(block.inside, len(self.sites))))
-        if len(self.steps) > block.began:
-            parts = self.scope.function.parts[block.mark]
-            if len(parts) == 2:
-                first = (self.combined(self.tested, "and") or [self.tested])[0]
-                asked, negated = self.asked_mode(first)
-                mode = self.mode_of(asked) if asked >= 0 and not negated else None
-                self.under(mode if asked >= 0 else self.kept_flag(first), block.began)
-            elif self.strings[self.ops[parts[-1] + 1][1]] == "if":
-                self.under_test(self.tested, block.began, holds=False)
+        self.end(block)
+        if len(block.steps) == 1:
+            self.start(block)
+            self.end(block)
+        block.arms.join()
+        if any(block.steps):
+            block.kind, block.tests = "if", [self.tested]
+            self.put_if(block, self.fixed(self.tested))
 
     def close_assert(self, block: Block, at: int) -> None:
-        """End an assertion."""
+        """End an assertion, which may be switched off: nothing in it ends a run."""
         self.unsure -= 1
-        self.perhaps.update(dict.fromkeys(range(block.inside, len(self.sites))))
-        test = self.ops[block.mark][1]
+        test, start = self.ops[block.mark][1], len(self.steps)
+        inside = {*self.scope.function.within(test), *range(block.mark, at)}
+        while start and self.is_read_in(self.steps[start - 1], inside):
+            start -= 1
+        if start < len(self.steps):
+            self.steps[start:] = [Branch("try", None, (tuple(self.steps[start:]),))]
         # `assert False, "no such mode"` leaves as `raise` does.
         if self.ops[test][0] == op.CONST and not self.constant_of(test):
             self.stop(at)

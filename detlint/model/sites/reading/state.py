@@ -64,7 +64,7 @@ class Block:
     """A block that is being read."""
 
     __slots__ = (
-        "arms", "around", "asked", "began", "first", "inside", "keys", "kind", "mark", "noted", "outer", "renewed", "steps",
+        "arms", "around", "asked", "began", "first", "keys", "kind", "mark", "noted", "outer", "renewed", "steps",
         "stops", "tests",
     )  # fmt: skip
 
@@ -77,8 +77,8 @@ class Block:
         """Of each arm, whether the flow never comes out of it."""
         self.outer = state.steps
         """The steps around it."""
-        self.began, self.inside, self.keys = len(state.steps), len(state.sites), state.keys
-        """How many steps, sites, and sites with keys there were before it."""
+        self.began, self.keys = len(state.steps), state.keys
+        """How many steps, and sites with keys, there were before it."""
         self.noted, self.around = state.noted, state.within
         self.arms = Arms(state.scope)
         self.steps: list[tuple[Step, ...]] = []
@@ -146,8 +146,6 @@ class State:
         """What import statements name of the program, and attributes by their root -> the step that stands for it."""
         self.roots: list[Value | None] = []
         """Those roots, which are told apart by being the same object."""
-        self.perhaps: dict[int, None] = {}
-        """The sites in parts of expressions of which it depends on others whether they are evaluated."""
         self.defined: dict[str, int] = {}
         """How often the cells of a notebook have defined a name; nothing is counted of other files."""
         self.lambdas: dict[str, int] = {}

@@ -166,7 +166,9 @@ class Tests(Sites):
 
     def is_read_in(self, step: Step, inside: Collection[int]) -> bool:
         """Whether a step stands for a part of an expression."""
-        if isinstance(step, Branch) or step == -1:
+        if isinstance(step, Branch):
+            return any(self.is_read_in(site, inside) for site in sites((step,)))
+        if step == -1:
             return False
         return step < -1 or self.places[step] in {(self.scope.function.number, part) for part in inside}
 
@@ -174,16 +176,6 @@ class Tests(Sites):
         """Note that the steps from one on are only taken where something is true: while a layer trains, by a flag."""
         if asked is not None and len(self.steps) > start:
             self.steps[start:] = [Branch("if", asked, (tuple(self.steps[start:]), ()))]
-
-    def under_test(self, test: int, start: int, *, holds: bool) -> None:
-        """Note the same of an arm of `a if b else c`, by the mode of a layer or by a parameter that is asked."""
-        mode, (asked, negated) = self.decided_by_mode(test, holds), self.denied(test)
-        flag = self.named(asked) if mode is None and self.code_of(asked) == op.LOAD else None
-        if type(flag) is Param and len(self.steps) > start:
-            arm: tuple[Step, ...] = tuple(self.steps[start:])
-            self.steps[start:] = [Branch("if", flag, (arm, ()) if holds is not negated else ((), arm))]
-        else:
-            self.under(mode, start)
 
     # -- what it may decide -------------------------------------------------------------------------------------------------
 
