@@ -750,9 +750,9 @@ def root_of(value: Value | None) -> Value | None:
     return value
 
 
-def is_parsed(value: Value | None, resolver: Resolver, path: str) -> bool:
+def is_parsed(value: Value | None, resolver: Resolver, path: str, *, sure: bool = False) -> bool:
     """Whether a value of a file is what a command line was parsed into, or may be, as a parameter may."""
-    return isinstance(root_of(value), Param) or _is_of_parser(value, resolver, path)
+    return (not sure and isinstance(root_of(value), Param)) or _is_of_parser(value, resolver, path)
 
 
 def _is_of_parser(value: Value | None, resolver: Resolver, path: str, depth: int = 0) -> bool:
