@@ -21,8 +21,9 @@ def named(function: Function, at: int, value: Value | None, package: str) -> tup
         texts = (f"{begin.rpartition('.')[0]}.{ANY}",) if "." in begin else ()
     # What a relative name is relative to.
     anchors = [*call.positional[1:2], *filter(None, (call.named.get("package"),))]
-    anchored = any(function.dotted(anchor) in ("__package__", "__name__") for anchor in anchors)
-    absolute = (_absolute(text, package) if anchored else "" if text.startswith(".") else text for text in texts)
+    if not any(function.dotted(anchor) in ("__package__", "__name__") for anchor in anchors):
+        package = next((_literal(function, anchor) for anchor in anchors), "")
+    absolute = (_absolute(text, package) for text in texts)
     return tuple(dict.fromkeys(name for name in absolute if name))
 
 
