@@ -18,7 +18,7 @@ from detlint.model.meaning import Meaning
 from detlint.model.ranks import Ranks, meaning_of
 from detlint.model.runs.reach import Place, Reach, Seeding
 from detlint.model.sites.records import Span
-from detlint.model.slices import Point, of_run
+from detlint.model.slices import Point, call_of, of_run
 from detlint.model.tests import is_test
 from detlint.model.uses import Users
 
@@ -73,15 +73,9 @@ class RankRules:
         """Whether the files of a run have a word of what processes do together."""
         return bool(self._users.index.having(reach.files, frozenset(self._together)))
 
-    def _point(self, place: Place) -> Point | None:
-        """The call of a site."""
-        meaning = self._users.meanings.of(place.module)
-        found = meaning.code.at(place.module.sites[place.site].span.place, op.CALL) if meaning is not None else None
-        return Point(meaning, *found) if meaning is not None and found is not None else None
-
     def _own_seed(self, ranks: Ranks, seeding: Seeding) -> Point | None:
         """The number of the process that a seed is made of."""
-        point = self._point(seeding.place)
+        point = call_of(self._users, seeding.place.module, seeding.place.site)
         if point is None:
             return None
         values = point.function.call(point.at).values()
@@ -129,7 +123,7 @@ class RankRules:
         for place in reach.places:
             contexts = {c for match in self._matcher.matches(place.module, place.site) for c in match.entry.contexts}
             if "averages-gradients" in contexts:
-                return self._point(place)
+                return call_of(self._users, place.module, place.site)
         return None
 
     def _has_gradients(self, ranks: Ranks, point: Point) -> bool:
@@ -240,7 +234,7 @@ class RankRules:
 
     def _told_at(self, seeding: Seeding, rank: Point) -> Point:
         """The call that the number of the process is handed to, on its way to a seeding."""
-        seeds = self._point(seeding.place)
+        seeds = call_of(self._users, seeding.place.module, seeding.place.site)
         if seeds is not None and seeds.function is rank.function:
             return seeds
         for at, _ in rank.function.each(op.CALL):

@@ -16,15 +16,17 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.endings import last_name, may_be_one
 from detlint.model.meaning import Meaning
+from detlint.model.parameters import has_all_names
 from detlint.model.runs.reach import Effect, Place, Reach
 from detlint.model.sites.records import Const, Span
-from detlint.model.slices import Point, Slices, of_run
+from detlint.model.slices import Point, Slices, call_of, of_run
 from detlint.model.tests import is_test
 from detlint.model.uses import Users
 
 CODE: Final = "DET307"
 _STATE: Final = "state_dict"
 _LOADS: Final = "load_state_dict"
+_OWN: Final = "__dict__"
 _DESIGN: Final = ("DET2", "DET301", "DET302")
 _INITIAL: Final = ("torch.nn.init.", "mindspore.common.initializer.")
 _SETS_EPOCH: Final = frozenset({"set_epoch"})
@@ -84,13 +86,18 @@ class ResumeRules:
             yield self._finding(found[0], drawn, _OTHERS if kept else "", "certain" if found[1] else "possible")
 
     def _slices(self, reach: Reach) -> Slices:
-        words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes | self._gives | self._fills)} - {
-            "save"
-        }
+        words = {
+            _STATE,
+            _LOADS,
+            _OWN,
+            *(name.rpartition(".")[2] for name in self._writes | self._gives | self._fills),
+        } - {"save"}
         return of_run(self._users, reach.files, reach.entry.module.path, words)
 
     def _may(self, reach: Reach) -> bool:
-        return self._says(reach, (_STATE, _LOADS, *self._filling, *(name.rpartition(".")[2] for name in self._gives)))
+        return self._says(
+            reach, (_STATE, _LOADS, _OWN, *self._filling, *(name.rpartition(".")[2] for name in self._gives))
+        )
 
     def _says(self, reach: Reach, words: Iterable[str]) -> bool:
         """Whether a file of the run has one of some names."""
@@ -106,7 +113,7 @@ class ResumeRules:
         if not said:
             return None
         place, match = said[-1]
-        return self._point(place) if match.sure and not self._is_none(match) else None
+        return call_of(self._users, place.module, place.site) if match.sure and not self._is_none(match) else None
 
     def _is_none(self, match: Effect) -> bool:
         """Whether what says where to go on is surely nothing."""
@@ -157,19 +164,30 @@ class ResumeRules:
                     at for at in function.flow.reaching.get(value, ()) if at >= 0 and function.ops[at][0] == op.STORE
                 ]
                 before = [at for at in stores if at < loops[-1]]
-                if len(before) < len(stores) and any(
-                    self._is_new_key(slices, point, function.ops[at][2]) for at in before
-                ):
+                new = any(self._is_new_key(slices, point, function.ops[at][2]) for at in before)
+                ahead = {loops[-1], *(mark for at in before for mark in function.blocks(at))}
+                if len(before) < len(stores) and new and not any(self._brings(slices, point, mark) for mark in ahead):
                     return Step(point.meaning.path, Span(*function.span(point.at)), _DRAWS)
         return None
 
     def _is_new_key(self, slices: Slices, point: Point, made: int) -> bool:
         """Whether a call gives a key, or several, and is handed nothing that comes of a checkpoint."""
-        meaning, function = point.meaning, point.function
-        while function.ops[made][0] == op.PART:
-            made = function.ops[made][1]
-        names = [self._called_at(part) for part in slices.parts(meaning, function, made)]
+        while point.function.ops[made][0] == op.PART:
+            made = point.function.ops[made][1]
+        names = self._made_by(slices, point, made)
         return names[0] in self._keys and self._fills.isdisjoint(names)
+
+    def _brings(self, slices: Slices, point: Point, mark: int) -> bool:
+        """Whether a loop only renews keys, as often as a checkpoint says: it brings them to where that was written."""
+        function = point.function
+        inside = [point._replace(at=at) for at, _ in function.each(op.CALL) if mark in function.blocks(at)]
+        if function.ops[mark][0] != op.FOR or not all(self._called_at(one) in self._keys for one in inside):
+            return False
+        return not self._fills.isdisjoint(self._made_by(slices, point, function.ops[mark][1]))
+
+    def _made_by(self, slices: Slices, point: Point, value: int) -> list[str]:
+        """The full names of what makes a value, "" where nothing is called."""
+        return [self._called_at(part) for part in slices.parts(point.meaning, point.function, value)]
 
     def _called_at(self, point: Point) -> str:
         """The full name of what a value calls, if it is a call."""
@@ -193,7 +211,7 @@ class ResumeRules:
         """Whether a function draws again and again: in a loop, or in a method, but no initial weights."""
         if match.name.rpartition(".")[2][:1].isupper() or match.name.startswith(_INITIAL):
             return False
-        point = self._point(place)
+        point = call_of(self._users, place.module, place.site)
         if point is None:
             return False
         loops = (point.function.ops[mark][0] in (op.FOR, op.WHILE) for mark in point.function.blocks(point.at))
@@ -210,18 +228,13 @@ class ResumeRules:
 
     def _is_each_epoch(self, place: Place) -> bool:
         """Whether a seeding stands in a loop, and is told which round it is."""
-        point = self._point(place)
+        point = call_of(self._users, place.module, place.site)
         if point is None:
             return False
         function = point.function
         rounds = [mark for mark in function.blocks(point.at) if function.ops[mark][0] == op.FOR]
         made = {part for value in function.call(point.at).values() for part in function.made_of(value)}
         return any(mark in made for mark in rounds)
-
-    def _point(self, place: Place) -> Point | None:
-        meaning = self._users.meanings.of(place.module)
-        found = meaning.code.at(place.module.sites[place.site].span.place, op.CALL) if meaning is not None else None
-        return Point(meaning, *found) if meaning is not None and found is not None else None
 
     # -- checkpoints by hand ----------------------------------------------------------------------------------------
 
@@ -249,6 +262,18 @@ class ResumeRules:
             of = self._given_state(point, name)
             if of >= 0 and self._is_optimizer(slices, point, of):
                 read = self._read_from(slices, point, [*_given(point)])
+                if read is not None:
+                    yield read
+        for meaning in slices.files.values():
+            yield from self._reads_for_itself(slices, meaning)
+
+    def _reads_for_itself(self, slices: Slices, meaning: Meaning) -> Iterator[Point]:
+        """The calls that read what an object takes for its attributes, with all that is in them: `self.__dict__[name] = value`."""
+        for function in meaning.code.functions():
+            for at, (_, of, _, given) in function.each(op.SET_ITEM):
+                read = None
+                if has_all_names(meaning, function, of) and not _is_data(meaning, function):
+                    read = self._read_from(slices, Point(meaning, function, at), [given])
                 if read is not None:
                     yield read
 
@@ -398,6 +423,14 @@ class ResumeRules:
             certainty=found.certainty,
             steps=(step,),
         )
+
+
+def _is_data(meaning: Meaning, function: Function) -> bool:
+    """Whether a method is one of what gives items: data that read themselves."""
+    code, owner = meaning.code, function.parent
+    return owner is not None and any(
+        code.function(n).name == "__getitem__" for n in code.children.get(owner.number, ())
+    )
 
 
 def _given(point: Point) -> Iterable[int]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.model.sites.records import Facts, Member, Ref, Result, decode_body
+from detlint.model.sites.reading.values import tail_of
+from detlint.model.sites.records import Facts, Member, Ref, Result, Value, decode_body
 
 _KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
 """The methods by which objects hand out their random states, and take them back."""
@@ -30,9 +31,20 @@ def drawn_in(facts: Facts, catalog: Catalog) -> tuple[tuple[str, ...], tuple[str
         for arg in site.args
         if isinstance(arg.value, Result) and arg.name.isidentifier()
     }
+    used |= {_item_of(arg.value) for site in sites for arg in site.args if tail_of(site.target) not in _WRITE}
     kept = [site.target for at, site in enumerate(sites) if site.kind == "call" and at not in used]
     named = {catalog.canonical(target.name) for target in kept if isinstance(target, Ref)}
     keeps = {name for name in named if name in keeping or name.rpartition(".")[2] in _KEEPING}
     if any(isinstance(target, Member) and target.attr in _KEEPING for target in kept):
         keeps.add("")
     return (*sorted(draws),), (*sorted(keeps),)
+
+
+def _item_of(value: Value | None) -> int:
+    """The call of whose result a value is a part, or made of one: `get_state()[1][0] + worker`; -1 for none."""
+    while isinstance(value, Member | Result):
+        below = value.base if isinstance(value, Member) else value.of
+        if isinstance(value, Member) and value.attr.startswith("[") and isinstance(below, Result):
+            return below.site
+        value = below
+    return -1

@@ -97,7 +97,7 @@ class Parameters:
                 yield COMPARES, operation[1]
         yield from ((COMPARES, put[3]) for _, put in body.each(op.SET_ATTR) if not body.is_self(put[1]))
         for _, operation in body.each(op.ITEM):
-            if _has_all_names(meaning, body, operation[1]):
+            if has_all_names(meaning, body, operation[1]):
                 yield NAMES, operation[2]
         for at, operation in body.each(op.CALL):
             call, called = body.call(at), meaning.value(body, operation[1])
@@ -136,7 +136,7 @@ class Parameters:
                 yield from ((does, value) for value in _given(body, at, order, names))
 
 
-def _has_all_names(meaning: Meaning, body: Body, value: int) -> bool:
+def has_all_names(meaning: Meaning, body: Body, value: int) -> bool:
     """Whether a value is the table of the names of a module, class or object: `globals()`, `vars(module)`, `module.__dict__`."""
     operation = body.ops[value]
     if operation[0] == op.ATTR:
