@@ -19,7 +19,7 @@ from detlint.model.meaning import Meaning
 from detlint.model.parameters import has_all_names
 from detlint.model.runs.reach import Effect, Place, Reach
 from detlint.model.sites.records import Const, Span
-from detlint.model.slices import Point, Slices, call_of, of_run
+from detlint.model.slices import Point, Slices, of_run, point_at
 from detlint.model.tests import is_test
 from detlint.model.uses import Users
 
@@ -113,7 +113,7 @@ class ResumeRules:
         if not said:
             return None
         place, match = said[-1]
-        return call_of(self._users, place.module, place.site) if match.sure and not self._is_none(match) else None
+        return point_at(self._users, place.module, place.site) if match.sure and not self._is_none(match) else None
 
     def _is_none(self, match: Effect) -> bool:
         """Whether what says where to go on is surely nothing."""
@@ -181,19 +181,15 @@ class ResumeRules:
         """Whether a loop only renews keys, as often as a checkpoint says: it brings them to where that was written."""
         function = point.function
         inside = [point._replace(at=at) for at, _ in function.each(op.CALL) if mark in function.blocks(at)]
-        if function.ops[mark][0] != op.FOR or not all(self._called_at(one) in self._keys for one in inside):
+        if function.ops[mark][0] != op.FOR or not all(
+            self._catalog.canonical(one.called) in self._keys for one in inside
+        ):
             return False
         return not self._fills.isdisjoint(self._made_by(slices, point, function.ops[mark][1]))
 
     def _made_by(self, slices: Slices, point: Point, value: int) -> list[str]:
         """The full names of what makes a value, "" where nothing is called."""
-        return [self._called_at(part) for part in slices.parts(point.meaning, point.function, value)]
-
-    def _called_at(self, point: Point) -> str:
-        """The full name of what a value calls, if it is a call."""
-        operation = point.function.ops[point.at]
-        named = point.meaning.name(point.function, operation[1]) if operation[0] == op.CALL else ""
-        return self._catalog.canonical(named)
+        return [self._catalog.canonical(part.called) for part in slices.parts(point.meaning, point.function, value)]
 
     def _is_only_called(self, meaning: Meaning, attribute: str) -> bool:
         """Whether a file has an attribute's methods called, and neither hands it on nor reads another attribute of it."""
@@ -211,7 +207,7 @@ class ResumeRules:
         """Whether a function draws again and again: in a loop, or in a method, but no initial weights."""
         if match.name.rpartition(".")[2][:1].isupper() or match.name.startswith(_INITIAL):
             return False
-        point = call_of(self._users, place.module, place.site)
+        point = point_at(self._users, place.module, place.site)
         if point is None:
             return False
         loops = (point.function.ops[mark][0] in (op.FOR, op.WHILE) for mark in point.function.blocks(point.at))
@@ -228,7 +224,7 @@ class ResumeRules:
 
     def _is_each_epoch(self, place: Place) -> bool:
         """Whether a seeding stands in a loop, and is told which round it is."""
-        point = call_of(self._users, place.module, place.site)
+        point = point_at(self._users, place.module, place.site)
         if point is None:
             return False
         function = point.function
@@ -325,7 +321,7 @@ class ResumeRules:
         """The call that reads the file from which an optimizer's state comes."""
         for value in given:
             for part in slices.parts(point.meaning, point.function, value):
-                if self._called_at(part) in self._reads:
+                if self._catalog.canonical(part.called) in self._reads:
                     return part
         return None
 
@@ -344,7 +340,7 @@ class ResumeRules:
     def _is_optimizer(self, slices: Slices, point: Point, value: int) -> bool:
         """Whether a value is an optimizer, by what made it, or has one in it."""
         for part in slices.held(point.meaning, point.function, value):
-            name = self._called_at(part)
+            name = self._catalog.canonical(part.called)
             if name and (f"{name}.".startswith(self._optimizers) or name in self._optimizers):
                 return True
         return False
@@ -387,7 +383,7 @@ class ResumeRules:
 
     def _made(self, point: Point) -> tuple[Meaning, Function] | None:
         """The function of the program that a call calls."""
-        return self._users.meanings.definition(point.meaning.name(point.function, point.function.ops[point.at][1]))
+        return self._users.meanings.definition(point.called)
 
     def _seeded(self, slices: Slices, point: Point, by: Collection[str] | None, depth: int = 0) -> set[str]:
         """The streams that a call seeds, or what it calls, whatever the run does.
@@ -395,7 +391,7 @@ class ResumeRules:
         Args:
             by: the functions that count, of those which give back what a checkpoint has; None for all that take a seed.
         """
-        name = self._catalog.canonical(point.meaning.name(point.function, point.function.ops[point.at][1]))
+        name = self._catalog.canonical(point.called)
         entries = [self._catalog.entries[number] for number in self._catalog.calls.get(name, ())]
         streams = {stream for entry in entries for stream in entry.seeds if by is not None or entry.seed}
         if by is not None and (name not in by or not self._read_from(slices, point, [*_given(point)])):

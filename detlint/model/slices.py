@@ -53,8 +53,14 @@ class Point(NamedTuple):
         """What tells it from others."""
         return self.meaning.path, self.function.number, self.at
 
+    @property
+    def called(self) -> str:
+        """The full name of what a call calls; "" for any other value."""
+        operation = self.function.ops[self.at]
+        return self.meaning.name(self.function, operation[1]) if operation[0] == op.CALL else ""
 
-def call_of(users: Users, module: Module, index: int) -> Point | None:
+
+def point_at(users: Users, module: Module, index: int) -> Point | None:
     """The call of a site."""
     meaning = users.meanings.of(module)
     found = meaning.code.at(module.sites[index].span.place, op.CALL) if meaning is not None else None
