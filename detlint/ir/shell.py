@@ -235,9 +235,8 @@ class _Lowering:
         elif value is not None:
             given = self.word(value)
         plain = name is not None and name.type == "variable_name"
-        return Assignment(
-            text_of(name) if name is not None else "", given if plain else None, kind, adds, *place_of(node)
-        )  # type: ignore[arg-type]
+        text = text_of(name) if name is not None else ""
+        return Assignment(text, given if plain else None, kind, adds, *place_of(node))  # type: ignore[arg-type]
 
     def words(self, node: Node) -> Iterator[Word]:
         """The word that a node is; none for what is no word."""

@@ -364,18 +364,18 @@ class Always(CallsInSight):
         Args:
             home: the file that says it.
         """
-        names = {argument.name for argument in use.module.sites[use.site].args} if use.called else set()
-        if "**" not in names or "*" in names:
-            return None
-        value = self._chosen(home, module, function, name)
-        return Argument(value, True) if value is not None else None
-
-    def _chosen(self, home: Module, module: Module, function: Function, name: str) -> Const | None:
-        """What all files of settings have for a parameter of a function, by its name."""
+        args = use.module.sites[use.site].args if use.called else ()
+        names = {argument.name for argument in args}
         taken = next((parameter for parameter in module.detail(function).parameters if parameter.name == name), None)
-        if self._configured is None or taken is None or not (taken.needed or isinstance(taken.default, Const)):
+        if "**" not in names or "*" in names or taken is None or self._configured is None:
             return None
-        return self._configured.unpacked(home, name, taken.default if isinstance(taken.default, Const) else None)
+        default = taken.default if isinstance(taken.default, Const) else None
+        if default is None and not taken.needed:
+            return None
+        tables = [argument.value for argument in args if argument.name == "**"]
+        told = (tables[0], use.around) if use.module is home and len(tables) == 1 else ()
+        value = self._configured.unpacked(home, name, default, *told)
+        return Argument(value, True) if value is not None else None
 
     def _leave_out(
         self, unseen: list[Unseen], module: Module, function: Function, name: str, found: set[Value | None]
