@@ -345,7 +345,11 @@ class Resolver(Files):
                 return found
         if isinstance(base, (Const, Partial)):
             return None
-        return Member(base, attr)
+        made = base.of if isinstance(base, Result) and named and not kind else None
+        given = self.results.returned(made.name) if isinstance(made, Ref) and "::" in made.name else None
+        found = self.member(given, attr) if isinstance(given, Either) else None
+        known = isinstance(found, Either) and all(isinstance(one, Ref) for one in found.options)
+        return found if known else Member(base, attr)
 
     def _stood_in_for(self, value: Either) -> Ref | None:
         """The library's module among the values of a name, if all others are what takes its place where it isn't installed: an object, a
