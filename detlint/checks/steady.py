@@ -7,7 +7,6 @@ What it may assume: what liveness does; nothing else has tensors computed than w
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
@@ -17,7 +16,6 @@ from detlint.ir.code import Function
 from detlint.model.liveness import Piece, Program, live
 from detlint.model.meaning import Meaning
 from detlint.model.runs.reach import Reach
-from detlint.model.sites.records import Ref, options
 
 CUDA: Final = "cuda"
 _OPEN: Final = ("builtins.__import__", "builtins.eval", "builtins.exec", "importlib.", "pickle.", "runpy.")
@@ -68,19 +66,13 @@ class Steady:
         for at, operation in (*function.each(op.LOAD), *function.each(op.ATTR)):
             if function.is_dead(at) or function.is_hint(at):
                 continue
-            names = [*self._named(meaning, function, at)]
+            names = sorted(name for name in meaning.names(function, at) if "::" not in name)
             if operation[0] == op.ATTR and not names and not self._is_known(meaning, function, at):
                 return False
             whole = any(function.ops[use.op][0] == op.ATTR and use.place == 1 for use in function.users[at])
             if not whole and not all(map(self._computes_alike, names)):
                 return False
         return True
-
-    def _named(self, meaning: Meaning, function: Function, at: int) -> Iterator[str]:
-        """The full names of what a value may be, of libraries."""
-        for value in options(meaning.value(function, at)):
-            if isinstance(value, Ref) and "::" not in value.name:
-                yield value.name
 
     def _is_known(self, meaning: Meaning, function: Function, at: int) -> bool:
         """Whether an attribute of an object is no method of tensors that varies."""

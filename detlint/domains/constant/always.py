@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Final, TypeGuard
+from typing import Final
 
 from detlint.domains.constant.calls_in_sight import CallsInSight, is_named, is_of_super
 from detlint.domains.constant.evaluator import (
@@ -176,7 +176,8 @@ class Always(CallsInSight):
                             return None
                         made |= handed_on
                         continue
-                    target = self._matcher.target(home, option.site) if _is_of_call(option) else None
+                    site = option.site if isinstance(option, Result) else -1
+                    target = self._matcher.target(home, site) if site >= 0 else None
                     if not isinstance(target, Ref) or "::" in target.name or not is_class(target.name):
                         return None
                     made.add(target.name)
@@ -480,10 +481,6 @@ def _differs(body: Body, test: int, leaf: Leaf) -> bool | None:
     left, right = (Evaluator(leaf).result(body, side) for side in (asked.left, asked.right))
     differs = left is not None and right is not None and left.value != right.value
     return asked.word == "is not" if differs else None
-
-
-def _is_of_call(value: Value | None) -> TypeGuard[Result]:
-    return isinstance(value, Result) and value.site >= 0
 
 
 def _holds_list(value: Value | None) -> bool:
