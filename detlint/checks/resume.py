@@ -261,17 +261,17 @@ class ResumeRules:
                 if read is not None:
                     yield read
         for meaning in slices.files.values():
-            yield from self._reads_for_itself(slices, meaning)
+            for function in meaning.code.functions():
+                yield from self._reads_for_itself(slices, meaning, function)
 
-    def _reads_for_itself(self, slices: Slices, meaning: Meaning) -> Iterator[Point]:
-        """The calls that read what an object takes for its attributes, with all that is in them: `self.__dict__[name] = value`."""
-        for function in meaning.code.functions():
-            for at, (_, of, _, given) in function.each(op.SET_ITEM):
-                read = None
-                if has_all_names(meaning, function, of) and not _is_data(meaning, function):
-                    read = self._read_from(slices, Point(meaning, function, at), [given])
-                if read is not None:
-                    yield read
+    def _reads_for_itself(self, slices: Slices, meaning: Meaning, function: Function) -> Iterator[Point]:
+        """The calls that read what an object takes for its attributes, with all that is in them: `self.__dict__[name] = value`; not of
+        data."""
+        owner = f"{meaning.path}::{function.parent.qualified}" if function.parent is not None else ""
+        tables = (at for at, put in function.each(op.SET_ITEM) if has_all_names(meaning, function, put[1]))
+        for at in tables if not self._users.resolver.kinds.is_dataset(owner) else ():
+            read = self._read_from(slices, Point(meaning, function, at), [function.ops[at][3]])
+            yield from (read,) if read is not None else ()
 
     def _is_written(self, read: Point) -> bool:
         """Whether something in the project writes the file that a call reads, or may give one its name: not where that is known, and what
@@ -419,14 +419,6 @@ class ResumeRules:
             certainty=found.certainty,
             steps=(step,),
         )
-
-
-def _is_data(meaning: Meaning, function: Function) -> bool:
-    """Whether a method is one of what gives items: data that read themselves."""
-    code, owner = meaning.code, function.parent
-    return owner is not None and any(
-        code.function(n).name == "__getitem__" for n in code.children.get(owner.number, ())
-    )
 
 
 def _given(point: Point) -> Iterable[int]:
