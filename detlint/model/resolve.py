@@ -351,7 +351,7 @@ class Resolver(Files):
             return None
         made = base.of if isinstance(base, Result) and named and not kind else None
         found = self._of_several(made.name, attr) if isinstance(made, Ref) and "::" in made.name else None
-        known = isinstance(found, Either) and all(isinstance(one, Ref) for one in found.options)
+        known = all(isinstance(one, Ref) for one in (found.options if isinstance(found, Either) else (found,)))
         return found if known else Member(base, attr)
 
     def _of_several(self, function: str, attr: str) -> Value | None:
