@@ -24,6 +24,7 @@ from detlint.model.kernels.ways import Ways
 from detlint.model.meaning import Meaning
 from detlint.model.module import Module
 from detlint.model.sites.records import Span
+from detlint.model.slices import point_at
 from detlint.model.tests import stands_in_test
 from detlint.model.uses import Users
 
@@ -77,7 +78,7 @@ class KernelRules:
             )
         if match.entry.assembles and self._assembled(module, index, match) != FLOATS:
             return "its instructions add no floating-point numbers to memory"
-        found = self._at(module, index) if match.entry.adds else None
+        found = point_at(self._users, module, index) if match.entry.adds else None
         if found is None:
             return ""
         meaning, function, call = found
@@ -94,7 +95,7 @@ class KernelRules:
         """Whether what adds atomically surely adds floating-point numbers."""
         if match.entry.compiles:
             return any(atomic.numbers == FLOATS for *_, atomic in self._compiled(module, index, match))
-        found = self._at(module, index) if match.entry.adds else None
+        found = point_at(self._users, module, index) if match.entry.adds else None
         if found is None:
             return not match.entry.adds
         meaning, function, call = found
@@ -107,7 +108,7 @@ class KernelRules:
         if match.entry.compiles:
             compiled = self._compiled(module, index, match)
             return self._in_text(finding, *compiled[0]) if compiled else finding
-        found = self._at(module, index) if match.entry.adds else None
+        found = point_at(self._users, module, index) if match.entry.adds else None
         if found is None:
             return finding
         meaning, function, call = found
@@ -149,7 +150,7 @@ class KernelRules:
 
     def _handed(self, module: Module, index: int, match: Match, carry: tuple[str, ...]) -> Iterator[Whole]:
         """The texts that a call is handed as some parameters."""
-        found = self._at(module, index)
+        found = point_at(self._users, module, index)
         values = [self.kernels.argument(*found[1:], match.name, word) for word in carry] if found is not None else []
         for value in values:
             if found is not None and value >= 0:
@@ -271,9 +272,3 @@ class KernelRules:
         return Finding(
             module.path, span, rule.code, rule.name, found.severity, *said, steps=steps, certainty=found.certainty
         )
-
-    def _at(self, module: Module, index: int) -> tuple[Meaning, Function, int] | None:
-        """The call of a site."""
-        meaning = self._users.meanings.of(module)
-        place = meaning.code.at(module.sites[index].span.place, op.CALL) if meaning is not None else None
-        return (meaning, *place) if place is not None and meaning is not None else None

@@ -35,11 +35,6 @@ class LiveDraw(NamedTuple):
     way: tuple[Step, ...]
 
 
-def _shows_shapes(reach: Reach) -> bool:
-    """Whether all that a run shows is how large something is, or how long it takes."""
-    return reach.tries or reach.shows or reach.measures
-
-
 class _Draws(NamedTuple):
     """What is drawn in a file, by stream."""
 
@@ -70,7 +65,8 @@ class LiveDraws:
 
     def of(self, reach: Reach) -> dict[str, LiveDraw]:
         """Streams of which nothing is seeded -> what live code draws from them. What is found counts as passed by the run."""
-        if reach.stops or (not reach.trains and (_shows_shapes(reach) or is_test(reach.entry.module.path))):
+        shows_shapes = reach.tries or reach.shows or reach.measures  # how large something is, or how long it takes
+        if reach.stops or (not reach.trains and (shows_shapes or is_test(reach.entry.module.path))):
             return {}
         known = {*reach.unseeded, *reach.optional, *reach.late}
         seeded = {stream for seeding in reach.seedings for stream in seeding.streams}

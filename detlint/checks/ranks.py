@@ -15,10 +15,10 @@ from detlint.domains.matching.record import is_class
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
-from detlint.model.ranks import Ranks, meaning_of
+from detlint.model.ranks import Ranks
 from detlint.model.runs.reach import Place, Reach, Seeding
 from detlint.model.sites.records import Span
-from detlint.model.slices import Point, of_run
+from detlint.model.slices import Point, of_run, point_at
 from detlint.model.tests import is_test
 from detlint.model.uses import Users
 
@@ -73,15 +73,9 @@ class RankRules:
         """Whether the files of a run have a word of what processes do together."""
         return bool(self._users.index.having(reach.files, frozenset(self._together)))
 
-    def _point(self, place: Place) -> Point | None:
-        """The call of a site."""
-        meaning = self._users.meanings.of(place.module)
-        found = meaning.code.at(place.module.sites[place.site].span.place, op.CALL) if meaning is not None else None
-        return Point(meaning, *found) if meaning is not None and found is not None else None
-
     def _own_seed(self, ranks: Ranks, seeding: Seeding) -> Point | None:
         """The number of the process that a seed is made of."""
-        point = self._point(seeding.place)
+        point = point_at(self._users, seeding.place.module, seeding.place.site)
         if point is None:
             return None
         values = point.function.call(point.at).values()
@@ -129,7 +123,7 @@ class RankRules:
         for place in reach.places:
             contexts = {c for match in self._matcher.matches(place.module, place.site) for c in match.entry.contexts}
             if "averages-gradients" in contexts:
-                return self._point(place)
+                return point_at(self._users, place.module, place.site)
         return None
 
     def _has_gradients(self, ranks: Ranks, point: Point) -> bool:
@@ -223,7 +217,7 @@ class RankRules:
                 if self._catalog.canonical(meaning.name(function, callee)) in self._words["collective"]:
                     return True
                 called = ranks.slices.same(meaning, function, callee)
-                if any(self._catalog.canonical(meaning_of(made)) in self._words["calls-together"] for made in called):
+                if any(self._catalog.canonical(made.called) in self._words["calls-together"] for made in called):
                     return True
         return False
 
@@ -240,7 +234,7 @@ class RankRules:
 
     def _told_at(self, seeding: Seeding, rank: Point) -> Point:
         """The call that the number of the process is handed to, on its way to a seeding."""
-        seeds = self._point(seeding.place)
+        seeds = point_at(self._users, seeding.place.module, seeding.place.site)
         if seeds is not None and seeds.function is rank.function:
             return seeds
         for at, _ in rank.function.each(op.CALL):

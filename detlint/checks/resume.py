@@ -16,15 +16,17 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.endings import last_name, may_be_one
 from detlint.model.meaning import Meaning
+from detlint.model.parameters import has_all_names
 from detlint.model.runs.reach import Effect, Place, Reach
 from detlint.model.sites.records import Const, Span
-from detlint.model.slices import Point, Slices, of_run
+from detlint.model.slices import Point, Slices, of_run, point_at
 from detlint.model.tests import is_test
 from detlint.model.uses import Users
 
 CODE: Final = "DET307"
 _STATE: Final = "state_dict"
 _LOADS: Final = "load_state_dict"
+_OWN: Final = "__dict__"
 _DESIGN: Final = ("DET2", "DET301", "DET302")
 _INITIAL: Final = ("torch.nn.init.", "mindspore.common.initializer.")
 _SETS_EPOCH: Final = frozenset({"set_epoch"})
@@ -84,13 +86,18 @@ class ResumeRules:
             yield self._finding(found[0], drawn, _OTHERS if kept else "", "certain" if found[1] else "possible")
 
     def _slices(self, reach: Reach) -> Slices:
-        words = {_STATE, _LOADS, *(name.rpartition(".")[2] for name in self._writes | self._gives | self._fills)} - {
-            "save"
-        }
+        words = {
+            _STATE,
+            _LOADS,
+            _OWN,
+            *(name.rpartition(".")[2] for name in self._writes | self._gives | self._fills),
+        } - {"save"}
         return of_run(self._users, reach.files, reach.entry.module.path, words)
 
     def _may(self, reach: Reach) -> bool:
-        return self._says(reach, (_STATE, _LOADS, *self._filling, *(name.rpartition(".")[2] for name in self._gives)))
+        return self._says(
+            reach, (_STATE, _LOADS, _OWN, *self._filling, *(name.rpartition(".")[2] for name in self._gives))
+        )
 
     def _says(self, reach: Reach, words: Iterable[str]) -> bool:
         """Whether a file of the run has one of some names."""
@@ -106,7 +113,7 @@ class ResumeRules:
         if not said:
             return None
         place, match = said[-1]
-        return self._point(place) if match.sure and not self._is_none(match) else None
+        return point_at(self._users, place.module, place.site) if match.sure and not self._is_none(match) else None
 
     def _is_none(self, match: Effect) -> bool:
         """Whether what says where to go on is surely nothing."""
@@ -157,25 +164,32 @@ class ResumeRules:
                     at for at in function.flow.reaching.get(value, ()) if at >= 0 and function.ops[at][0] == op.STORE
                 ]
                 before = [at for at in stores if at < loops[-1]]
-                if len(before) < len(stores) and any(
-                    self._is_new_key(slices, point, function.ops[at][2]) for at in before
-                ):
+                new = any(self._is_new_key(slices, point, function.ops[at][2]) for at in before)
+                ahead = {loops[-1], *(mark for at in before for mark in function.blocks(at))}
+                if len(before) < len(stores) and new and not any(self._brings(slices, point, mark) for mark in ahead):
                     return Step(point.meaning.path, Span(*function.span(point.at)), _DRAWS)
         return None
 
     def _is_new_key(self, slices: Slices, point: Point, made: int) -> bool:
         """Whether a call gives a key, or several, and is handed nothing that comes of a checkpoint."""
-        meaning, function = point.meaning, point.function
-        while function.ops[made][0] == op.PART:
-            made = function.ops[made][1]
-        names = [self._called_at(part) for part in slices.parts(meaning, function, made)]
+        while point.function.ops[made][0] == op.PART:
+            made = point.function.ops[made][1]
+        names = self._made_by(slices, point, made)
         return names[0] in self._keys and self._fills.isdisjoint(names)
 
-    def _called_at(self, point: Point) -> str:
-        """The full name of what a value calls, if it is a call."""
-        operation = point.function.ops[point.at]
-        named = point.meaning.name(point.function, operation[1]) if operation[0] == op.CALL else ""
-        return self._catalog.canonical(named)
+    def _brings(self, slices: Slices, point: Point, mark: int) -> bool:
+        """Whether a loop only renews keys, as often as a checkpoint says: it brings them to where that was written."""
+        function = point.function
+        inside = [point._replace(at=at) for at, _ in function.each(op.CALL) if mark in function.blocks(at)]
+        if function.ops[mark][0] != op.FOR or not all(
+            self._catalog.canonical(one.called) in self._keys for one in inside
+        ):
+            return False
+        return not self._fills.isdisjoint(self._made_by(slices, point, function.ops[mark][1]))
+
+    def _made_by(self, slices: Slices, point: Point, value: int) -> list[str]:
+        """The full names of what makes a value, "" where nothing is called."""
+        return [self._catalog.canonical(part.called) for part in slices.parts(point.meaning, point.function, value)]
 
     def _is_only_called(self, meaning: Meaning, attribute: str) -> bool:
         """Whether a file has an attribute's methods called, and neither hands it on nor reads another attribute of it."""
@@ -193,7 +207,7 @@ class ResumeRules:
         """Whether a function draws again and again: in a loop, or in a method, but no initial weights."""
         if match.name.rpartition(".")[2][:1].isupper() or match.name.startswith(_INITIAL):
             return False
-        point = self._point(place)
+        point = point_at(self._users, place.module, place.site)
         if point is None:
             return False
         loops = (point.function.ops[mark][0] in (op.FOR, op.WHILE) for mark in point.function.blocks(point.at))
@@ -210,18 +224,13 @@ class ResumeRules:
 
     def _is_each_epoch(self, place: Place) -> bool:
         """Whether a seeding stands in a loop, and is told which round it is."""
-        point = self._point(place)
+        point = point_at(self._users, place.module, place.site)
         if point is None:
             return False
         function = point.function
         rounds = [mark for mark in function.blocks(point.at) if function.ops[mark][0] == op.FOR]
         made = {part for value in function.call(point.at).values() for part in function.made_of(value)}
         return any(mark in made for mark in rounds)
-
-    def _point(self, place: Place) -> Point | None:
-        meaning = self._users.meanings.of(place.module)
-        found = meaning.code.at(place.module.sites[place.site].span.place, op.CALL) if meaning is not None else None
-        return Point(meaning, *found) if meaning is not None and found is not None else None
 
     # -- checkpoints by hand ----------------------------------------------------------------------------------------
 
@@ -251,6 +260,18 @@ class ResumeRules:
                 read = self._read_from(slices, point, [*_given(point)])
                 if read is not None:
                     yield read
+        for meaning in slices.files.values():
+            for function in meaning.code.functions():
+                yield from self._reads_for_itself(slices, meaning, function)
+
+    def _reads_for_itself(self, slices: Slices, meaning: Meaning, function: Function) -> Iterator[Point]:
+        """The calls that read what an object takes for its attributes, with all that is in them: `self.__dict__[name] = value`; not of
+        data."""
+        owner = f"{meaning.path}::{function.parent.qualified}" if function.parent is not None else ""
+        tables = (at for at, put in function.each(op.SET_ITEM) if has_all_names(meaning, function, put[1]))
+        for at in tables if not self._users.resolver.kinds.is_dataset(owner) else ():
+            read = self._read_from(slices, Point(meaning, function, at), [function.ops[at][3]])
+            yield from (read,) if read is not None else ()
 
     def _is_written(self, read: Point) -> bool:
         """Whether something in the project writes the file that a call reads, or may give one its name: not where that is known, and what
@@ -300,7 +321,7 @@ class ResumeRules:
         """The call that reads the file from which an optimizer's state comes."""
         for value in given:
             for part in slices.parts(point.meaning, point.function, value):
-                if self._called_at(part) in self._reads:
+                if self._catalog.canonical(part.called) in self._reads:
                     return part
         return None
 
@@ -319,7 +340,7 @@ class ResumeRules:
     def _is_optimizer(self, slices: Slices, point: Point, value: int) -> bool:
         """Whether a value is an optimizer, by what made it, or has one in it."""
         for part in slices.held(point.meaning, point.function, value):
-            name = self._called_at(part)
+            name = self._catalog.canonical(part.called)
             if name and (f"{name}.".startswith(self._optimizers) or name in self._optimizers):
                 return True
         return False
@@ -362,7 +383,7 @@ class ResumeRules:
 
     def _made(self, point: Point) -> tuple[Meaning, Function] | None:
         """The function of the program that a call calls."""
-        return self._users.meanings.definition(point.meaning.name(point.function, point.function.ops[point.at][1]))
+        return self._users.meanings.definition(point.called)
 
     def _seeded(self, slices: Slices, point: Point, by: Collection[str] | None, depth: int = 0) -> set[str]:
         """The streams that a call seeds, or what it calls, whatever the run does.
@@ -370,7 +391,7 @@ class ResumeRules:
         Args:
             by: the functions that count, of those which give back what a checkpoint has; None for all that take a seed.
         """
-        name = self._catalog.canonical(point.meaning.name(point.function, point.function.ops[point.at][1]))
+        name = self._catalog.canonical(point.called)
         entries = [self._catalog.entries[number] for number in self._catalog.calls.get(name, ())]
         streams = {stream for entry in entries for stream in entry.seeds if by is not None or entry.seed}
         if by is not None and (name not in by or not self._read_from(slices, point, [*_given(point)])):

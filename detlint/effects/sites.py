@@ -12,8 +12,9 @@ from detlint.effects.handed import Handed
 from detlint.effects.state import Later
 from detlint.effects.summary import Access, Call, Contexts, Site, Visit
 from detlint.model.registries import last
-from detlint.model.runs.calls import CALLS, is_choice, is_chosen, is_option
+from detlint.model.runs.calls import CALLS, is_choice, is_chosen, is_seed
 from detlint.model.runs.reach import Effect, Place, reads
+from detlint.model.runs.values import Origin, is_parsed
 from detlint.model.sites.records import SETTER, Member, Partial, Ref, Result, Value
 from detlint.model.sites.records import Site as Called
 
@@ -200,8 +201,21 @@ class Sites(Handed):
         calls = self.accessed(site.target, place)
         for call in calls:
             self.enter(call)
-        if not calls and is_option(site.target) and not self.doubtful:
-            self.values.assigned[site.target.attr] = self.values.look(self.frame, site.args[0].value)
+        if not calls and not self.doubtful:
+            self.set_option(site.target, self.values.look(self.frame, site.args[0].value))
+
+    def set_option(self, target: Member, value: Origin) -> None:
+        """Note what an option of the command line is set to: a seed, or what no parser has and nothing sets to anything else."""
+        path, attr = self.frame.module.path, target.attr
+        if not is_seed(target):
+            base = self.values.look(self.frame, target.base).value
+            if not is_parsed(base, self.resolver, path, sure=True):
+                return
+            once = self.values.assigned.get(attr, value) == value and not self.unsure and self.optional(attr) is None
+            value = value if once else Origin(None)  # there may be several such objects
+        if self.values.assigned.setdefault(attr, value) != value:
+            self.values.assigned[attr] = value
+            self.done.clear()  # calls may come to something else from here on
 
     def described(self, target: Value | None, effects: Sequence[tuple[Effect, Place]], place: Place) -> None:
         """What a configuration describes is built and used when the statements of the run are over."""

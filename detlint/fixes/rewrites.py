@@ -536,7 +536,9 @@ def _replace(recipe: Recipe, spot: Spot) -> list[Edit]:
     its own value goes."""
     if recipe.argument == "statement":
         statement = spot.statement()
-        if isinstance(statement, ast.Assign) and (len(statement.targets) > 1 or not _single(statement.targets[0])):
+        if isinstance(statement, ast.Assign) and (
+            len(statement.targets) > 1 or isinstance(statement.targets[0], (ast.Tuple, ast.List))
+        ):
             raise NoFix("it assigns to several things")
     new = _filled(recipe.text, spot)
     above = spot.file.around(spot.span)[-2:]
@@ -579,10 +581,6 @@ def _in_lines(items: str, spot: Spot) -> str:
     if margin.strip() or len(elements) == 1:
         return items
     return f",{text.newline}{margin}".join(calls.written(element.value) for element in elements)
-
-
-def _single(node: ast.expr) -> bool:
-    return not isinstance(node, (ast.Tuple, ast.List))
 
 
 def _appended(spot: Spot) -> ast.Expr | None:

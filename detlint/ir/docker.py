@@ -47,16 +47,16 @@ def lower(text: bytes) -> Script:
     for node in root.named_children:
         if node.type == "from_instruction":
             name, image = (node.child_by_field_name("as"), next(iter(node.named_children), None))
-            of = stages.get(_text(image).lower(), []) if image is not None else []
+            of = stages.get(shell.text_of(image).lower(), []) if image is not None else []
             bodies.append([step for step in of if isinstance(step, Assignment) or _moves(step)])
             entry = ()
             if name is not None:
-                stages[_text(name).lower()] = bodies[-1]
+                stages[shell.text_of(name).lower()] = bodies[-1]
         elif node.type == "entrypoint_instruction" and (words := _listed(node)):
             entry = words
-            bodies[-1].append(Command(words, (), *_place(node)))
+            bodies[-1].append(Command(words, (), *shell.place_of(node)))
         elif node.type == "cmd_instruction" and entry and (words := _listed(node)):
-            bodies[-1][-1:] = [Command(entry + words, (), *_place(node))]
+            bodies[-1][-1:] = [Command(entry + words, (), *shell.place_of(node))]
         else:
             bodies[-1].extend(_steps(node))
     return Script(tuple(Group(tuple(body)) for body in bodies if body), not root.has_error)
@@ -72,7 +72,7 @@ def _moves(step: Step) -> bool:
 
 
 def _steps(node: Node) -> Iterator[Step]:
-    line, column = _place(node)
+    line, column = shell.place_of(node)
     if node.type in ("env_instruction", "arg_instruction"):
         for pair in node.named_children:
             name, value = (
@@ -82,9 +82,9 @@ def _steps(node: Node) -> Iterator[Step]:
             if name is not None and pair.type.endswith("_pair"):
                 kind: Literal["export", ""] = "export" if node.type == "env_instruction" else ""
                 given = Word(tuple(_parts(value)), *shell.extent(value)) if value is not None else None
-                yield Assignment(_text(name), given, kind, False, *_place(pair))
+                yield Assignment(shell.text_of(name), given, kind, False, *shell.place_of(pair))
     elif node.type == "workdir_instruction":
-        yield Command((Word(("cd",)), Word((_text(node.named_children[-1]),))), (), line, column)
+        yield Command((Word(("cd",)), Word((shell.text_of(node.named_children[-1]),))), (), line, column)
     elif node.type in ("run_instruction", "cmd_instruction", "entrypoint_instruction"):
         words = _listed(node)
         yield from [Command(words, (), line, column)] if words else _shell(node)
@@ -104,7 +104,7 @@ def _shell(node: Node) -> Iterator[Step]:
             for comment in (each for each in part.named_children if each.type == "comment"):
                 start, end = comment.start_byte - part.start_byte, comment.end_byte - part.start_byte
                 text[start:end] = b" " * (end - start - 2) + b"\\\n"  # the line goes on behind it
-            line, column = _place(part)
+            line, column = shell.place_of(part)
             yield Group(moved(shell.lower(bytes(text)).steps, line - 1, column))
 
 
@@ -129,15 +129,7 @@ def _parts(node: Node) -> Iterator[Part]:
             yield text[at:start].decode("utf-8", "replace")
         name = next((each for each in child.named_children if each.type == "variable"), None)
         plain = child.type == "expansion" and name is not None and child.named_child_count == 1
-        yield Expansion(_text(name), None, True) if plain and name is not None else None
+        yield Expansion(shell.text_of(name), None, True) if plain and name is not None else None
         at = child.end_byte - node.start_byte
     if at < end or not text:
         yield text[at:end].decode("utf-8", "replace")
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
-
-
-def _place(node: Node) -> tuple[int, int]:
-    return node.start_point[0] + 1, node.start_point[1]

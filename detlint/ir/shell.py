@@ -74,7 +74,8 @@ def quoted(text: str) -> Word:
     return value if isinstance(value, Word) else Word((None,))
 
 
-def _text(node: Node) -> str:
+def text_of(node: Node) -> str:
+    """A node as it is written."""
     return (node.text or b"").decode("utf-8", "replace")
 
 
@@ -119,7 +120,7 @@ class _Lowering:
         words = [*(self.words(name) if name is not None else ())]
         words += [word for child in node.children_by_field_name("argument") for word in self.words(child)]
         given = tuple(self.assigned(child) for child in node.named_children if child.type == "variable_assignment")
-        line, column = _place(node)
+        line, column = place_of(node)
         if words and words[0].text in _READING:
             for word in words[1:]:
                 if word.text and word.text.isidentifier():
@@ -137,19 +138,19 @@ class _Lowering:
 
     def declaration(self, node: Node) -> Iterator[Step]:
         yield from self.substituted(node)
-        head = _text(node.children[0])
-        options = "".join(_text(child) for child in node.named_children if child.type == "word")
+        head = text_of(node.children[0])
+        options = "".join(text_of(child) for child in node.named_children if child.type == "word")
         kind = _KINDS.get(head, "export" if options.startswith("-") and "x" in options else "")
         for child in node.named_children:
             if child.type == "variable_assignment":
                 yield self.assigned(child, kind)
             elif child.type == "variable_name" and kind == "export":
-                yield Assignment(_text(child), None, "export", False, *_place(child))
+                yield Assignment(text_of(child), None, "export", False, *place_of(child))
 
     def unset(self, node: Node) -> Iterator[Step]:
         for child in node.named_children:
             if child.type == "variable_name":
-                yield Assignment(_text(child), None, "unset", False, *_place(child))
+                yield Assignment(text_of(child), None, "unset", False, *place_of(child))
 
     def conditional(self, node: Node) -> Iterator[Step]:
         """`if`, with the arms of its `elif` and `else`."""
@@ -170,7 +171,7 @@ class _Lowering:
     def case(self, node: Node) -> Iterator[Step]:
         items = [child for child in node.named_children if child.type == "case_item"]
         arms = tuple(self.inside(item, ("value",)) for item in items)
-        patterns = {_text(value) for item in items for value in item.children_by_field_name("value")}
+        patterns = {text_of(value) for item in items for value in item.children_by_field_name("value")}
         yield Branch(arms, "*" in patterns)
 
     def inside(self, node: Node, but: tuple[str, ...]) -> tuple[Step, ...]:
@@ -183,14 +184,14 @@ class _Lowering:
         values = tuple(word for child in node.children_by_field_name("value") for word in self.words(child))
         yield from self.inside(node, ("variable", "body"))
         if body is not None:
-            yield Loop(_text(variable) if variable is not None else "", values or None, self.steps(body))
+            yield Loop(text_of(variable) if variable is not None else "", values or None, self.steps(body))
 
     def counting(self, node: Node) -> Iterator[Step]:
         """`for ((i = 0; i < 8; i++))`"""
         body, initial = node.child_by_field_name("body"), node.child_by_field_name("initializer")
         name = initial.child_by_field_name("name") if initial is not None else None
         if body is not None:
-            yield Loop(_text(name) if name is not None else "", None, self.steps(body))
+            yield Loop(text_of(name) if name is not None else "", None, self.steps(body))
 
     def repeated(self, node: Node) -> Iterator[Step]:
         body = node.child_by_field_name("body")
@@ -221,7 +222,7 @@ class _Lowering:
     def definition(self, node: Node) -> Iterator[Step]:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
-            yield Define(_text(name), self.steps(body))
+            yield Define(text_of(name), self.steps(body))
 
     # -- words --------------------------------------------------------------------------------------------------
 
@@ -234,7 +235,8 @@ class _Lowering:
         elif value is not None:
             given = self.word(value)
         plain = name is not None and name.type == "variable_name"
-        return Assignment(_text(name) if name is not None else "", given if plain else None, kind, adds, *_place(node))  # type: ignore[arg-type]
+        text = text_of(name) if name is not None else ""
+        return Assignment(text, given if plain else None, kind, adds, *place_of(node))  # type: ignore[arg-type]
 
     def words(self, node: Node) -> Iterator[Word]:
         """The word that a node is; none for what is no word."""
@@ -250,12 +252,12 @@ class _Lowering:
     def parts(self, node: Node, quoted: bool) -> Iterator[Part]:
         kind = node.type
         if kind == "raw_string":
-            yield _text(node)[1:-1]
+            yield text_of(node)[1:-1]
         elif kind == "ansi_c_string":
-            text = _text(node)[2:-1]
+            text = text_of(node)[2:-1]
             yield None if "\\" in text else text
         elif kind == "simple_expansion":
-            name = _text(node).removeprefix("$")
+            name = text_of(node).removeprefix("$")
             yield Expansion(name, None, quoted, name in _ARRAYS)
         elif kind == "expansion":
             yield self.expansion(node, quoted)
@@ -266,7 +268,7 @@ class _Lowering:
         elif node.named_child_count:
             yield from self.joined(node, quoted)
         else:
-            yield _unescaped(_text(node), quoted)
+            yield _unescaped(text_of(node), quoted)
 
     def joined(self, node: Node, quoted: bool) -> Iterator[Part]:
         """The parts of a word, with what stands between its nodes."""
@@ -285,19 +287,19 @@ class _Lowering:
         """`${X}`, with its default; None for what else may be made of a variable (`${X%.sh}`)."""
         inside = node.named_children
         of = inside[0] if inside else None
-        signs = [_text(child) for child in node.children if not child.is_named][1:-1]
-        if of is None or _text(node)[2:3] in ("#", "!"):
+        signs = [text_of(child) for child in node.children if not child.is_named][1:-1]
+        if of is None or text_of(node)[2:3] in ("#", "!"):
             return None
         each = False
         if of.type == "subscript":
             array, index = of.child_by_field_name("name"), of.child_by_field_name("index")
-            each = index is not None and _text(index) in _ARRAYS
+            each = index is not None and text_of(index) in _ARRAYS
             if not each or array is None:
                 return None
             of = array
         if of.type not in ("variable_name", "special_variable_name"):
             return None
-        name = _text(of)
+        name = text_of(of)
         each = each or name in _ARRAYS
         if not signs:
             return Expansion(name, None, quoted, each) if len(inside) == 1 else None
@@ -328,7 +330,8 @@ _STATEMENTS: Final[dict[str, Callable[[_Lowering, Node], Iterator[Step]]]] = {
 """Others do what stands in them."""
 
 
-def _place(node: Node) -> tuple[int, int]:
+def place_of(node: Node) -> tuple[int, int]:
+    """Where a node begins."""
     return node.start_point[0] + 1, node.start_point[1]
 
 
@@ -348,7 +351,7 @@ def comments_below(node: Node) -> list[tuple[int, int, str]]:
     found, waiting = list[tuple[int, int, str]](), [node]
     for each in waiting:
         if each.type == "comment":
-            found.append((*_place(each), _text(each).rstrip()))
+            found.append((*place_of(each), text_of(each).rstrip()))
         waiting += each.children
     return sorted(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from detlint.catalog import Catalog
-from detlint.model.sites.records import Facts, Member, Ref, Result, decode_body
+from detlint.model.sites.records import Facts, Member, Ref, Result, Value, decode_body
 
 _KEEPING: Final = frozenset({"get_state", "set_state", "getstate", "setstate", "get_rng_state", "set_rng_state"})
 """The methods by which objects hand out their random states, and take them back."""
@@ -30,9 +30,21 @@ def drawn_in(facts: Facts, catalog: Catalog) -> tuple[tuple[str, ...], tuple[str
         for arg in site.args
         if isinstance(arg.value, Result) and arg.name.isidentifier()
     }
+    used |= {_number_of(arg.value) for site in sites for arg in site.args}
     kept = [site.target for at, site in enumerate(sites) if site.kind == "call" and at not in used]
     named = {catalog.canonical(target.name) for target in kept if isinstance(target, Ref)}
     keeps = {name for name in named if name in keeping or name.rpartition(".")[2] in _KEEPING}
     if any(isinstance(target, Member) and target.attr in _KEEPING for target in kept):
         keeps.add("")
     return (*sorted(draws),), (*sorted(keeps),)
+
+
+def _number_of(value: Value | None) -> int:
+    """The call that gives a state of which a value is a number, or made of one: `get_state()[1][0] + worker`; -1 for none."""
+    while isinstance(value, Member | Result):
+        below = value.base if isinstance(value, Member) else value.of
+        item = isinstance(value, Member) and value.attr.startswith("[")
+        if item and isinstance(below, Member) and below.attr.startswith("[") and isinstance(below.base, Result):
+            return below.base.site
+        value = below
+    return -1

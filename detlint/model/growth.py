@@ -102,7 +102,7 @@ def _growth(function: Function, at: int, loop: int) -> Iterator[Grown]:
         carried = (
             part
             for part in _regrown(function, operation)
-            if code == op.SET_ATTR or _comes_back(function, at, part.value)
+            if code == op.SET_ATTR or at in function.flow.reaching.get(part.value, ())
         )
         yield from carried
     elif code == op.CALL and function.ops[operation[1]][0] == op.ATTR:
@@ -180,11 +180,6 @@ def _regrown(function: Function, operation: Op) -> Iterator[Grown]:
             return
     if function.ops[made[2]][0] == op.BINARY:  # `x = 0.9 * x + more`: each counts for less than the next
         yield from (Grown("object", part) for part in function.within(made[2]) if _is_same(function, operation, part))
-
-
-def _comes_back(function: Function, store: int, load: int) -> bool:
-    """Whether what is stored in one turn is read in the next."""
-    return store in function.flow.reaching.get(load, ())
 
 
 def _is_same(function: Function, stored: Op, value: int) -> bool:

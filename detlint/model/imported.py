@@ -21,8 +21,9 @@ def named(function: Function, at: int, value: Value | None, package: str) -> tup
         texts = (f"{begin.rpartition('.')[0]}.{ANY}",) if "." in begin else ()
     # What a relative name is relative to.
     anchors = [*call.positional[1:2], *filter(None, (call.named.get("package"),))]
-    anchored = any(function.dotted(anchor) in ("__package__", "__name__") for anchor in anchors)
-    absolute = (_absolute(text, package) if anchored else "" if text.startswith(".") else text for text in texts)
+    if not any(function.dotted(anchor) in ("__package__", "__name__") for anchor in anchors):
+        package = next((text_of(function, anchor) for anchor in anchors), "")
+    absolute = (_absolute(text, package) for text in texts)
     return tuple(dict.fromkeys(name for name in absolute if name))
 
 
@@ -48,15 +49,16 @@ def beginning(function: Function, at: int) -> str:
         texts = [function.constant(part) for part in operation[1:]]
         begin, _, rest = "".join(text if isinstance(text, str) else "{" for text in texts).partition("{")
     elif operation[0] == op.BINARY:
-        begin, _, rest = _literal(function, operation[2]).partition("%")
+        begin, _, rest = text_of(function, operation[2]).partition("%")
     elif function.called_on(at) >= 0:
-        begin, _, rest = _literal(function, function.called_on(at)).partition("{")
+        begin, _, rest = text_of(function, function.called_on(at)).partition("{")
     else:
         return ""
     return begin if "." not in rest else ""
 
 
-def _literal(function: Function, at: int) -> str:
+def text_of(function: Function, at: int) -> str:
+    """The text that a value is; "" for any other."""
     text = function.constant(at)
     return text if isinstance(text, str) else ""
 

@@ -21,7 +21,7 @@ from detlint.model.resolve import Resolver
 from detlint.model.sites.records import GETATTR, IMPORT_MODULE, Function, Value, options, plain
 
 COMPARES: Final = "compares"
-"""An `if` asks which text it is."""
+"""An `if` asks which text it is, or an object gets it, of which one may ask that."""
 NAMES: Final = "names"
 """It is the name of a module, or of a part of something, or a part of such a name."""
 UNPACKS: Final = "unpacks"
@@ -97,8 +97,9 @@ class Parameters:
             test = body.ops[operation[1]]
             if test[0] == op.COMPARE and body.strings[test[2]] in _ALIKE:
                 yield COMPARES, operation[1]
+        yield from ((COMPARES, put[3]) for _, put in body.each(op.SET_ATTR) if not body.is_self(put[1]))
         for _, operation in body.each(op.ITEM):
-            if _has_all_names(meaning, body, operation[1]):
+            if has_all_names(meaning, body, operation[1]):
                 yield NAMES, operation[2]
         for at, operation in body.each(op.CALL):
             call, called = body.call(at), meaning.value(body, operation[1])
@@ -137,7 +138,7 @@ class Parameters:
                 yield from ((does, value) for value in _given(body, at, order, names))
 
 
-def _has_all_names(meaning: Meaning, body: Body, value: int) -> bool:
+def has_all_names(meaning: Meaning, body: Body, value: int) -> bool:
     """Whether a value is the table of the names of a module, class or object: `globals()`, `vars(module)`, `module.__dict__`."""
     operation = body.ops[value]
     if operation[0] == op.ATTR:

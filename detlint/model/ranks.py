@@ -36,7 +36,7 @@ class Ranks:
             shares: whether a share of the data counts, too.
         """
         for point in self.slices.parts(meaning, function, value):
-            if self._is_rank(point) or (shares and self.slices.canonical(meaning_of(point)) in self._shares):
+            if self._is_rank(point) or (shares and self.slices.canonical(point.called) in self._shares):
                 return point
         return None
 
@@ -80,9 +80,3 @@ class Ranks:
             given = point.function.given(said) if said >= 0 else None
             if given is not None:
                 yield point.meaning.path, given[0].number, given[1]
-
-
-def meaning_of(point: Point) -> str:
-    """The full name of what a call calls; "" for any other value."""
-    operation = point.function.ops[point.at]
-    return point.meaning.name(point.function, operation[1]) if operation[0] == op.CALL else ""

@@ -14,7 +14,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.meaning import Meaning
 from detlint.model.resolve import Resolver
-from detlint.model.sites.records import Ref, options
+from detlint.model.sites.records import Ref
 from detlint.model.unused import reads_any_name
 
 ANY: Final = ""
@@ -61,7 +61,10 @@ def refers(resolver: Resolver, meaning: Meaning, function: Function) -> Refers:
             if any(_may_keep(meaning, function, value) for value in operation[3 : 3 + operation[2]]):
                 found.inside.setdefault(operation[1], at)
         elif kind in (op.LOAD, op.ATTR) and not _is_only_named(function, at):
-            had, is_value = [*_had(meaning, function, at)], _is_value(function, at)
+            had, is_value = (
+                sorted(name for name in meaning.names(function, at) if _SOURCES in name),
+                _is_value(function, at),
+            )
             names = {name: at for name in had if not name.endswith(_SOURCES)}
             if kind == op.LOAD and function.binding(operation[1]).owner == 0:
                 reads[function.text(operation[1])] = None
@@ -113,13 +116,6 @@ def _renamed(function: Function, at: int) -> Iterator[str]:
 def _is_value(function: Function, at: int) -> bool:
     """Whether somebody has a value, who may call it later: nobody who only calls it, or has an attribute of it."""
     return any(use.place != 1 or function.ops[use.op][0] not in (op.CALL, op.ATTR) for use in function.users[at])
-
-
-def _had(meaning: Meaning, function: Function, at: int) -> Iterator[str]:
-    """The full names of the definitions of the program, and of its modules (`<file>::`), that a value may be; not of variables."""
-    for value in options(meaning.value(function, at)):
-        if isinstance(value, Ref) and _SOURCES in value.name:
-            yield value.name
 
 
 def _attribute(meaning: Meaning, function: Function, at: int) -> tuple[str, str]:

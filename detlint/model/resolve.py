@@ -73,6 +73,10 @@ def of_sequence(items: Items, index: str) -> Value | None:
     return None
 
 
+RETURNED: Final = "returned"
+"""Stands before a function whose results are being looked up."""
+
+
 class Resolver(Files):
     """Answers what values are. Everything asked once is remembered.
 
@@ -345,7 +349,20 @@ class Resolver(Files):
                 return found
         if isinstance(base, (Const, Partial)):
             return None
-        return Member(base, attr)
+        made = base.of if isinstance(base, Result) and named and not kind else None
+        found = self._of_several(made.name, attr) if isinstance(made, Ref) and "::" in made.name else None
+        known = all(isinstance(one, Ref) for one in (found.options if isinstance(found, Either) else (found,)))
+        return found if known else Member(base, attr)
+
+    def _of_several(self, function: str, attr: str) -> Value | None:
+        """An attribute of what a function of the program gives back, where that is one of several objects."""
+        if self.is_stopped(key := (RETURNED, function)):
+            return None
+        self.busy.add(key)
+        given = self.results.returned(function)
+        found = self.member(given, attr) if isinstance(given, Either) else None
+        self.busy.discard(key)
+        return found
 
     def _stood_in_for(self, value: Either) -> Ref | None:
         """The library's module among the values of a name, if all others are what takes its place where it isn't installed: an object, a

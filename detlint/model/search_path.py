@@ -87,7 +87,7 @@ def paths(code: Code, function: Function, at: int, given: Given) -> list[str]:
     """The paths that a value of a function may be, or those of the files that it may be opened from, from the folder of its own file.
 
     Args:
-        given: what the function's parameters are.
+        given: what the function's parameters are, and its attributes, by their ops below 0.
     """
     found = _Reader(code, False)._values(function, at, given)
     return [
@@ -261,6 +261,8 @@ class _Reader:
         if code == op.LOAD:
             return self._loaded(function, at, given)
         if code == op.ATTR:
+            if -at in given:
+                return given[-at]
             text = _NAMES.get(self._name(function, at))
             parent = self._code.strings[operation[2]] == "parent"
             return (text,) if text else _above(self._values(function, operation[1], given)) if parent else ()

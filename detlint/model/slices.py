@@ -16,6 +16,7 @@ from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.records import OTHERS, REST
 from detlint.model.meaning import Meaning, Meanings
+from detlint.model.module import Module
 from detlint.model.uses import Users
 
 MOST_FILES: Final = 24
@@ -51,6 +52,19 @@ class Point(NamedTuple):
     def key(self) -> tuple[str, int, int]:
         """What tells it from others."""
         return self.meaning.path, self.function.number, self.at
+
+    @property
+    def called(self) -> str:
+        """The full name of what a call calls; "" for any other value."""
+        operation = self.function.ops[self.at]
+        return self.meaning.name(self.function, operation[1]) if operation[0] == op.CALL else ""
+
+
+def point_at(users: Users, module: Module, index: int) -> Point | None:
+    """The call of a site."""
+    meaning = users.meanings.of(module)
+    found = meaning.code.at(module.sites[index].span.place, op.CALL) if meaning is not None else None
+    return Point(meaning, *found) if meaning is not None and found is not None else None
 
 
 def _closure(start: Point, step: Callable[[Point], Iterable[Point]]) -> Iterator[Point]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Final, TypeGuard
+from typing import Final
 
 from detlint.domains.constant.calls_in_sight import CallsInSight, is_named, is_of_super
 from detlint.domains.constant.evaluator import (
@@ -184,7 +184,8 @@ class Always(CallsInSight):
                             return None
                         made |= handed_on
                         continue
-                    target = self._matcher.target(home, option.site) if _is_of_call(option) else None
+                    site = option.site if isinstance(option, Result) else -1
+                    target = self._matcher.target(home, site) if site >= 0 else None
                     if not isinstance(target, Ref) or "::" in target.name or not is_class(target.name):
                         return None
                     made.add(target.name)
@@ -370,18 +371,18 @@ class Always(CallsInSight):
         Args:
             home: the file that says it.
         """
-        names = {argument.name for argument in use.module.sites[use.site].args} if use.called else set()
-        if "**" not in names or "*" in names:
-            return None
-        value = self._chosen(home, module, function, name)
-        return Argument(value, True) if value is not None else None
-
-    def _chosen(self, home: Module, module: Module, function: Function, name: str) -> Const | None:
-        """What all files of settings have for a parameter of a function, by its name."""
+        args = use.module.sites[use.site].args if use.called else ()
+        names = {argument.name for argument in args}
         taken = next((parameter for parameter in module.detail(function).parameters if parameter.name == name), None)
-        if self._configured is None or taken is None or not (taken.needed or isinstance(taken.default, Const)):
+        if "**" not in names or "*" in names or taken is None or self._configured is None:
             return None
-        return self._configured.unpacked(home, name, taken.default if isinstance(taken.default, Const) else None)
+        default = taken.default if isinstance(taken.default, Const) else None
+        if default is None and not taken.needed:
+            return None
+        tables = [argument.value for argument in args if argument.name == "**"]
+        told = (tables[0], use.around) if use.module is home and len(tables) == 1 else ()
+        value = self._configured.unpacked(home, name, default, *told)
+        return Argument(value, True) if value is not None else None
 
     def _leave_out(
         self, unseen: list[Unseen], module: Module, function: Function, name: str, found: set[Value | None]
@@ -485,10 +486,6 @@ def _differs(body: Body, test: int, leaf: Leaf) -> bool | None:
     left, right = (Evaluator(leaf).result(body, side) for side in (asked.left, asked.right))
     differs = left is not None and right is not None and left.value != right.value
     return asked.word == "is not" if differs else None
-
-
-def _is_of_call(value: Value | None) -> TypeGuard[Result]:
-    return isinstance(value, Result) and value.site >= 0
 
 
 def _holds_list(value: Value | None) -> bool:

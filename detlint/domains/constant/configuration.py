@@ -145,14 +145,19 @@ class ByConfiguration:
             return self.written(module, function, bound) or self.member(module, function, bound)
         return found
 
-    def unpacked(self, module: Module, name: str, default: Const | None) -> Const | None:
+    def unpacked(
+        self, module: Module, name: str, default: Const | None, table: Value | None = None, inside: str = ""
+    ) -> Const | None:
         """What calls of a file pass by tables of settings that they unpack.
 
         Args:
             name: the parameter.
             default: what it is where a table lacks it; None where each has to have it.
+            table: such a table, None for any, of a function of the file.
         """
-        return self._of(module, Lookup(name, default=default, unpacked=True))
+        named = isinstance(table, Member) and self._tables.holds(module, table.base, inside)
+        key = key_of(table.attr) if isinstance(table, Member) and named else ""
+        return self._of(module, Lookup(name, default=default, unpacked=True, table=key))
 
     def member(self, module: Module, function: Function, at: int) -> Const | None:
         """The value of a member of an enumeration, as code names it; None for anything else."""
@@ -208,7 +213,7 @@ class ByConfiguration:
         if asked.is_there:
             return Const(False) if not values and chosen.left_out and strict else None
         if asked.unpacked:
-            values.update([asked.default] if asked.default is not None else [])
+            values.update([asked.default] if asked.default is not None and (chosen.left_out or not asked.table) else [])
         elif chosen.left_out and asked.default is not None:
             values.add(asked.default)
         elif not (chosen.values or given.declared) or (chosen.left_out and not strict):

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from detlint.domains.constant.evaluator import literal
-from detlint.domains.constant.lookups import text_of
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.records import FUNCTION, KIND
 from detlint.ir.tests import comparison
 from detlint.ir.uses import Use
+from detlint.model.imported import text_of
 from detlint.model.launches.settings import TABLES, makes_tables
 from detlint.model.resolve import Resolver
 from detlint.model.sites.records import Const, Ref

@@ -8,6 +8,7 @@ from detlint.domains.constant.evaluator import literal
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.ir.tests import comparison
+from detlint.model.imported import text_of
 from detlint.model.sites.records import Const
 
 _RESPELLS: Final = frozenset({"lower", "upper", "strip"})
@@ -99,12 +100,6 @@ def key_before(function: Function, at: int) -> str:
     if operation[0] == op.ATTR:
         return function.code.strings[operation[2]]
     return text_of(function, operation[2]) if operation[0] == op.ITEM else ""
-
-
-def text_of(function: Function, at: int) -> str:
-    """The text that a value is; "" for any other."""
-    value = function.constant(at)
-    return value if isinstance(value, str) else ""
 
 
 def key_of(attr: str) -> str:

@@ -16,6 +16,7 @@ from detlint.ir.places import Place
 from detlint.ir.records import EITHER, FUNCTION, KEYWORD
 from detlint.ir.uses import Use as Taking
 from detlint.model.kept import only_setter
+from detlint.model.launches.settings import slot_of
 from detlint.model.meaning import Meaning
 from detlint.model.training import REQUIRES
 from detlint.model.uses import Users
@@ -193,7 +194,7 @@ class Freezing:
         if found is None or found[1].decorators or found[1].outermost is not found[1]:
             return False
         meaning, function = found
-        slot = _slot(function, word) if word else 0
+        slot = slot_of(function, word) if word else 0
         takes = function.header.kind == FUNCTION and 0 <= slot < len(function.header.parameters)
         plain = takes and function.header.parameters[slot].kind in (EITHER, KEYWORD)
         return plain and self.freezes(Held(meaning, function, -1, function.text(slot)), depth)
@@ -210,7 +211,7 @@ class Freezing:
         owner = made.parent
         if owner is None or owner.decorators or self._trains(path, inside):
             return ""
-        handed = [*enumerate(given.positional, 1), *((_slot(made, word), v) for word, v in given.named.items())]
+        handed = [*enumerate(given.positional, 1), *((slot_of(made, word), v) for word, v in given.named.items())]
         slots = [slot for slot, value in handed if value == at]
         part = _kept_from(made, slots[0]) if len(slots) == 1 else ""
         return part if part and self.is_kept_alone(owner, part) else ""
@@ -247,11 +248,6 @@ def _kept_from(made: Function, slot: int) -> str:
     uses = made.users[reads[0][1]]
     keeps = len(uses) == 1 and made.ops[uses[0].op][0] == op.SET_ATTR and uses[0].place == 3
     return made.own(uses[0].op) if keeps and made.header.parameters[slot].kind <= KEYWORD else ""
-
-
-def _slot(function: Function, word: str) -> int:
-    """The parameter of a name; -1 for none."""
-    return next((n for n, _ in enumerate(function.header.parameters) if function.text(n) == word), -1)
 
 
 def _only_freezes(function: Function, body: range, kept: int) -> bool:

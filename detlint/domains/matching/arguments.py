@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -361,9 +361,13 @@ class Arguments:
         return True if by_index is not None else False if self.resolver.kinds.is_surely_no_layer(target.name) else None
 
 
-def same_numbers(value: Value | None) -> Value | None:
-    """The tensor whose numbers a value holds: `torch.eq(a, b).float().reshape(-1)` holds what the comparison gave."""
-    while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in SAME_NUMBERS:
+def same_numbers(value: Value | None, same: Container[str] = SAME_NUMBERS) -> Value | None:
+    """The tensor whose numbers a value holds: `torch.eq(a, b).float().reshape(-1)` holds what the comparison gave.
+
+    Args:
+        same: the methods that give back what they are called on, or its numbers.
+    """
+    while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in same:
         value = value.of.base
     return value
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from detlint.domains.matching.arguments import same_numbers
 from detlint.domains.matching.match import Matcher
 from detlint.ir import ops as op
 from detlint.ir.code import Function as Body
@@ -13,13 +14,12 @@ from detlint.model.module import Module
 from detlint.model.readers import Counts, Readers, asks_for_any
 from detlint.model.sites.records import (
     Branch,
-    Either,
     Function,
     Instance,
     Member,
-    Result,
     Value,
     is_made_by,
+    options,
     plain,
     sites,
 )
@@ -158,14 +158,9 @@ class Unused:
         found = [
             name
             for name, value in names.items()
-            if any(self._is_made_by(v, index) for v in (value.options if isinstance(value, Either) else (value,)))
+            if any(is_made_by(same_numbers(each, self._same), index) for each in options(value))
         ]
         return found[0] if len(found) == 1 else ""
-
-    def _is_made_by(self, value: Value | None, index: int) -> bool:
-        while isinstance(value, Result) and isinstance(value.of, Member) and value.of.attr in self._same:
-            value = value.of.base
-        return is_made_by(value, index)
 
     def is_unsaid(self, module: Module, index: int, name: str, times: int) -> bool:
         """Whether a name is said so many times, all in the `__main__` block in which a site stands, or at the top level of a script that

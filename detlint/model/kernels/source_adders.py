@@ -51,10 +51,8 @@ class Adders:
     @cached_property
     def macros(self) -> dict[str, list[Function]]:
         """The macros of this source by their names; those that a function defines for itself, too."""
-        found: dict[str, list[Function]] = {}
-        for function in filter(is_macro, self._source.code.functions()):
-            found.setdefault(function.name, []).append(function)
-        return found
+        kept = ((name, [*filter(is_macro, functions)]) for name, functions in self.functions.items())
+        return {name: macros for name, macros in kept if macros}
 
     @cached_property
     def functions(self) -> dict[str, list[Function]]:

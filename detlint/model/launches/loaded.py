@@ -24,7 +24,7 @@ from detlint.model.places import call_of
 from detlint.model.resolve import Resolver
 from detlint.model.search_path import FILE, paths
 from detlint.model.sites.reading.values import constant
-from detlint.model.sites.records import Const, Member, Ref, Site, Span, Value
+from detlint.model.sites.records import PARSES, Const, Member, Ref, Site, Span, Value
 from detlint.model.sites.records import Mapping as Mapped
 
 _TABLE: Final = "settings:"
@@ -39,7 +39,7 @@ _DEEPEST: Final = 8
 """Files that lead to each other, and references to keys."""
 
 Given = Callable[[str], "str | None"]
-"""What a parameter is in a call, where it is a text."""
+"""What a parameter, or an option of a command line, is in a call, where it is a text."""
 
 
 def _nothing(name: str) -> None:
@@ -144,6 +144,8 @@ class Loaded:
         if at < 0:
             return None
         slots = {n: (text,) for n in function.rests_on(at) if (text := given(function.text(n))) is not None}
+        asked = [(part, name) for part in function.made_of(at) if (name := _option(function, part))]
+        slots |= {-part: (text,) for part, name in asked if (text := given(name)) is not None}
         key = (module.path, function.number, at, tuple(slots.items()))
         if key not in self._paths:
             self._paths[key] = paths(function.code, function, at, slots)
@@ -247,6 +249,18 @@ class Loaded:
             data = self._index.settings(path)
             self._texts[path] = lower(os.path.basename(path), data) if data is not None else LaunchText()
         return self._texts[path]
+
+
+def _option(function: Function, at: int) -> str:
+    """The option of a command line that a value is: of a parameter with its name, `args.config`, else `.config`; "" for any other."""
+    operation = function.ops[at]
+    if operation[0] != op.ATTR:
+        return ""
+    parsed = function.meant(operation[1])
+    parsed = function.ops[parsed][1] if function.ops[parsed][0] == op.PART else parsed
+    known = function.ops[parsed][0] == op.CALL and function.called(parsed) in PARSES
+    slot = function.may_give(parsed)
+    return f"{'' if slot < 0 else function.text(slot)}.{function.strings[operation[2]]}" if known or slot >= 0 else ""
 
 
 def is_table(value: Value | None) -> bool:

@@ -67,7 +67,7 @@ class Settings:
             return point is not None and self.is_table(module, *point)
         if isinstance(value, (Param, Instance)) and value.name:
             function = self._function(module, inside)
-            slot = _slot(function, value.name) if function is not None else -1
+            slot = slot_of(function, value.name) if function is not None else -1
             return function is not None and slot >= 0 and self._is_given(module, function, slot, 0)
         return isinstance(value, Ref) and self._is_named(module, value)
 
@@ -250,7 +250,8 @@ def makes_tables(resolver: Resolver, name: str) -> bool:
     return False
 
 
-def _slot(function: Function, name: str) -> int:
+def slot_of(function: Function, name: str) -> int:
+    """The parameter of a name; -1 for none."""
     return next((slot for slot, _ in enumerate(function.header.parameters) if function.text(slot) == name), -1)
 
 

@@ -352,7 +352,8 @@ class Calls(Callees):
         site = module.sites[index]
         if site.kind == "write":
             assert isinstance(site.target, Member)
-            if is_option(site.target):
+            base = self.resolver.normal(module.path, site.target.base)
+            if is_seed(site.target) or is_parsed(base, self.resolver, module.path):
                 yield None
             elif site.target.attr in self.properties:
                 yield from self._accessed(module, site.target, receiver, SETTER)
@@ -565,7 +566,7 @@ def is_self(value: Value) -> bool:
     return isinstance(value, Instance) or (isinstance(value, Member) and value.attr == SUPER)
 
 
-def is_option(target: Member) -> bool:
+def is_seed(target: Member) -> bool:
     """Whether an attribute that is set may be an option of the command line that decides on a seed."""
     return isinstance(target.base, (Param, Result, Member)) and "seed" in target.attr.lower()
 

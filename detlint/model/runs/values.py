@@ -429,8 +429,11 @@ class Values:
         return found if isinstance(found, Ref) and "::" in found.name else None
 
     def _text_given(self, frame: Frame, name: str) -> str | None:
-        """The text that a call gave a parameter."""
-        found = self.given(frame, name)
+        """The text that a call gave a parameter, or that an option of the command line is, `args.config`."""
+        name, _, option = name.partition(".")
+        found = self.given(frame, name) if name else None
+        if option and (not name or (found is not None and is_parsed(found.value, self.resolver, frame.module.path))):
+            found = self._option(frame, option)
         text = found.value.value if found is not None and isinstance(found.value, Const) else None
         return text if isinstance(text, str) else None
 
@@ -752,9 +755,9 @@ def root_of(value: Value | None) -> Value | None:
     return value
 
 
-def is_parsed(value: Value | None, resolver: Resolver, path: str) -> bool:
+def is_parsed(value: Value | None, resolver: Resolver, path: str, *, sure: bool = False) -> bool:
     """Whether a value of a file is what a command line was parsed into, or may be, as a parameter may."""
-    return isinstance(root_of(value), Param) or _is_of_parser(value, resolver, path)
+    return (not sure and isinstance(root_of(value), Param)) or _is_of_parser(value, resolver, path)
 
 
 def _is_of_parser(value: Value | None, resolver: Resolver, path: str, depth: int = 0) -> bool:

@@ -12,6 +12,7 @@ from detlint.model.sites.reading.values import operation as arithmetic
 from detlint.model.sites.reading.words import name_may_seed
 from detlint.model.sites.records import (
     OPERATED,
+    PARSES,
     SCALED,
     Arg,
     Branch,
@@ -182,7 +183,7 @@ class Bindings(Known):
                 self.site("assignment", Member(base, attr), (Arg("value", value),), at)
         elif isinstance(base, Result) and attr in self.words:
             self.site("assignment", Member(base, attr), (Arg("value", value),), at)
-        elif self.may_run(base, attr):
+        elif self.may_run(base, attr) or (isinstance(base, Result) and tail_of(base.of) in PARSES):
             self.site("write", Member(base, attr), (Arg("", value),), at)
 
     @of_call("builtins.setattr")

@@ -213,7 +213,7 @@ class Blocks(Bindings):
         asked = self.flag(test, arms) or self.argument(test, arms) or self.choice(test) or self.worded(test)
         if asked is None:
             asked = seeds = self.held(test)
-        return asked, seeds
+        return asked or self.of_options(test), seeds
 
     def shown(self, mark: int) -> Value | None:
         """What a `__main__` block is there for, if it only shows something."""

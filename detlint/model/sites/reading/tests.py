@@ -21,6 +21,7 @@ from detlint.model.sites.records import (
     Items,
     Member,
     Param,
+    Ref,
     Result,
     Step,
     Value,
@@ -30,6 +31,8 @@ from detlint.model.unused import reads_any_name
 
 _AMONG: Final = frozenset({"in", "not in"})
 _ALIKE: Final = frozenset({"==", "!=", *_AMONG})
+_OPTIONS: Final = (Param, Ref, Result)
+"""What may be a command line's options."""
 _COMBINES: Final = frozenset({op.CHOICE, op.COMPARE, op.UNARY})
 """What a test has that is put together of others."""
 
@@ -239,13 +242,22 @@ class Tests(Sites):
     def held(self, test: int) -> Value | None:
         """What an `if` asks of a name that only ever stands for one value, as a script has its settings at the top: `kind == "walks"`,
         `not quick`. Who edits the script may choose another one, as with an option."""
-        asked, _ = self.denied(test)
-        compared = self.comparison(asked)
-        if compared is not None and self.code_of(compared[2]) == op.CONST:
-            asked = compared[0]
+        asked = self.compared_with_literal(test)
         if type(self.named(asked)) is not Const or self.scope.kind == "class":
             return None
         return self.expression(test) if self.is_bound_once(self.ops[asked][1]) else None
+
+    def of_options(self, test: int) -> Value | None:
+        """What an `if` asks of an attribute of what may be a command line's options, which a run may set anew: `args.phase == "train"`."""
+        asked = self.compared_with_literal(test)
+        of = self.ops[asked][1] if self.code_of(asked) == op.ATTR else -1
+        return self.expression(test) if self.code_of(of) == op.LOAD and type(self.made[of]) in _OPTIONS else None
+
+    def compared_with_literal(self, test: int) -> int:
+        """What a test asks, `not` left out, or what it compares with a literal."""
+        asked, _ = self.denied(test)
+        compared = self.comparison(asked)
+        return compared[0] if compared is not None and self.code_of(compared[2]) == op.CONST else asked
 
     def is_bound_once(self, slot: int) -> bool:
         """Whether one place alone binds a name, and nothing does so out of sight."""
