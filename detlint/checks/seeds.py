@@ -134,9 +134,11 @@ def _holds(frame: Frame, function: Function, at: int, names: _Names, values: Val
     word = function.code.strings[operation[1]] if operation[0] == op.CHOICE else ""
     if word in ("and", "or"):
         known, spot = _holds(frame, function, operation[2], names, values)
-        if known is None or known is (word == "or"):
+        decides = word == "or"
+        if known is decides:
             return known, spot  # `False and ...`, `True or ...`
-        return _holds(frame, function, operation[3], names, values)
+        other, there = _holds(frame, function, operation[3], names, values)
+        return (other, there) if known is not None or other is decides else (None, spot)
     if (asked := comparison(function, at)) is not None:
         left, right = (_operand(frame, function, side, names, values) for side in (asked.left, asked.right))
         return _compared(asked.word, left.value, right.value), left.default or right.default
