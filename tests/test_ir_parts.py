@@ -12,7 +12,10 @@ from edits import edited
 
 from detlint.ir.code import Code
 from detlint.ir.lower import lower
-from detlint.ir.parts import Parts, parts_of
+from detlint.ir.parts import REFLECTING, Parts, parts_of
+from detlint.ir.writes import BY_NAME
+from detlint.model.imports import MAKES_NAMES
+from detlint.model.raises import INSTEAD
 
 SOURCE = """
 import torch
@@ -72,6 +75,9 @@ def changed(now: str) -> tuple[bool, set[str]]:
         ("kept = 1", "kept = 2", True, set()),
         ("@property", "@torch.no_grad", True, set()),
         ("SIZE = 4", "SIZE = 5", True, set()),
+        ("return self.kept", "self.new = 1; return self.kept", True, set()),
+        ("return self.kept", "return vars(self)", True, set()),
+        ("return self.kept", "return 'spelled'", True, set()),
         ("SIZE = 3\n", "SIZE = 3\nOTHER = 'text'\n", True, set()),
     ],
 )
@@ -99,3 +105,8 @@ def test_what_has_changed_has_its_names(seed: int) -> None:
     said = {name for name in one.mentions.keys() | other.mentions.keys() if name.isidentifier()}
     told = {name for name in said if one.mentions[name] != other.mentions[name]}
     assert told <= names
+
+
+def test_by_what_code_comes_to_names_is_known_outside() -> None:
+    """Who looks for such words in a file rests on functions that have them, and else on none having one."""
+    assert BY_NAME | MAKES_NAMES | INSTEAD <= REFLECTING

@@ -20,8 +20,12 @@ _STRINGS: Final[Mapping[int, int]] = {
     op.TYPE_PARAMETER: 1, op.SET_ATTR: 2, op.DELETE_ATTR: 2, op.ANNOTATE_ATTR: 2,
 }  # fmt: skip
 """The ops that have a string -> where."""
-REFLECTING: Final = frozenset({"eval", "exec", "f_locals", "locals", "vars"})
-"""By what code may come to names that it doesn't say."""
+REFLECTING: Final = frozenset({
+    "__call__", "__class__", "__delattr__", "__dict__", "__getattr__", "__path__", "__setattr__", "add_module", "delattr", "eval", "exec",
+    "f_locals", "globals", "insert_child_to_cell", "locals", "modules", "patch", "register_forward_pre_hook", "register_module", "setattr",
+    "sys", "type", "vars",
+})  # fmt: skip
+"""By what code may come to names, attributes and classes that it doesn't say."""
 
 
 class Part(NamedTuple):
@@ -37,7 +41,8 @@ class Parts(NamedTuple):
 
     top: int
     """The digest of the top level and all class bodies, of the functions that bind something there, and of what is asked of all functions
-    together: which variables of the top level they have, which attributes they set, by what they may come to names that nobody says."""
+    together: which variables of the top level they have, which attributes they set how often, which names are texts of theirs, and by what
+    they may come to others."""
     functions: dict[int, Part]
     """The others, by their numbers."""
 
@@ -53,9 +58,10 @@ class Parts(NamedTuple):
 
 def parts_of(code: Code) -> Parts:
     """The parts of a file."""
-    top, found, shared = list[object](), dict[int, Part](), set[str]()
+    top, found, shared, sets = list[object](), dict[int, Part](), set[str](), list[tuple[str, str]]()
     for function in code.functions():
-        shared |= _known_outside(function)
+        shared.update(_variables(function))
+        sets += _sets(function)
         if not function.number or (function.is_class and not function.part):
             top.append(_said(function, set()))
         elif function.part == function.number:
@@ -66,15 +72,20 @@ def parts_of(code: Code) -> Parts:
                 top.append(said)
             else:
                 found[function.number] = Part(_digest(said), frozenset(names))
-    return Parts(_digest([top, sorted(shared), sorted(REFLECTING & code.identifiers)]), found)
+    texts = sorted(text for text in code.texts if text.rpartition(".")[2].isidentifier())
+    asked = [sorted(shared), sorted(sets), sorted(REFLECTING & code.identifiers), texts]
+    return Parts(_digest([top, asked]), found)
 
 
-def _known_outside(function: Function) -> set[str]:
-    """What the top level, and classes, are asked of all functions: the variables of the top level that one has, and the attributes that it
-    sets or deletes."""
-    variables = (function.text(slot) for slot, name in enumerate(function.names) if not name.owner and name.slot >= 0)
-    sets = (function.strings[operation[2]] for _, operation in function.each(op.SET_ATTR, op.DELETE_ATTR))
-    return {*variables, *(f".{attribute}" for attribute in sets)}
+def _variables(function: Function) -> Iterator[str]:
+    """The variables of the top level that a function has."""
+    return (function.text(slot) for slot, name in enumerate(function.names) if not name.owner and name.slot >= 0)
+
+
+def _sets(function: Function) -> Iterator[tuple[str, str]]:
+    """The attributes that a function sets or deletes, each with whose it is."""
+    for _, operation in function.each(op.SET_ATTR, op.DELETE_ATTR):
+        yield function.dotted(operation[1]), function.strings[operation[2]]
 
 
 def _binds_outside(function: Function) -> bool:

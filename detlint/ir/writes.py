@@ -28,7 +28,7 @@ _CHANGES: Final = frozenset(
 )
 """Methods of a dictionary that change it."""
 _FINDERS: Final = frozenset({"importlib.import_module", "importlib.reload"})
-_WORDS: Final = _SETTERS | _ADDERS | {"__dict__", "vars", "globals", "patch", "modules"}
+BY_NAME: Final = _SETTERS | _ADDERS | {"__dict__", "vars", "globals", "patch", "modules"}
 """What files say that set attributes without a statement that does."""
 
 
@@ -49,7 +49,7 @@ class Writes:
 
     def __init__(self, code: Code) -> None:
         self.code = code
-        self._by_name = not _WORDS.isdisjoint(code.identifiers)
+        self._by_name = not BY_NAME.isdisjoint(code.identifiers)
         self._patching = "patch" in code.identifiers
 
     def all(self) -> Iterator[Write]:

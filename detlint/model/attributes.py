@@ -11,10 +11,13 @@ from typing import Final, NamedTuple
 
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
-from detlint.ir.writes import ANY, MODULES, OWN, Writes
+from detlint.ir.writes import ANY, BY_NAME, MODULES, OWN, Writes
 from detlint.model.meaning import Meaning, Meanings
 from detlint.model.resolve import Resolver
 from detlint.notebook import is_notebook
+
+_CLASS_OF: Final = ("type", "__class__")
+"""By what code asks for the class of an object."""
 
 
 class Written(NamedTuple):
@@ -52,8 +55,9 @@ class Writers:
         self._known: dict[str, Written] = {}
 
     def of(self, path: str) -> Written:
-        """What a file does to attributes."""
-        code = self._resolver.by_words(path)
+        """What a file does to attributes. Those that it sets in so many words, and the texts that are names, are known outside of its
+        functions (`detlint.ir.parts`)."""
+        code = self._resolver.by_words(path, *BY_NAME, *_CLASS_OF)
         if path not in self._known:
             unread = UNKNOWN if path.endswith(".py") or is_notebook(path) else NOTHING
             self._known[path] = _written(code) if code is not None else unread
@@ -89,8 +93,11 @@ class Writers:
     def hands_itself(self, name: str, path: str) -> bool:
         """Whether a class of a file may go through its own objects, or hand them to something: its methods do more with them than to
         ask for something that they have."""
-        code = self._resolver.by_words(path)
+        code = self._resolver.modules.code(path)
         bodies = code.by_name.get(name, ()) if code is not None else ()
+        for body in bodies:
+            for inner in body.code.inside(body.number):
+                self._resolver.inside(path, inner)
         return not bodies or any(_hands_itself(body) for body in bodies)
 
     def setting(self, meanings: Meanings, path: str, attribute: str) -> Iterator[tuple[Function, int]]:
@@ -134,7 +141,8 @@ class Writers:
 
     def sets_of(self, meanings: Meanings, path: str, roots: Container[str]) -> bool:
         """Whether a file may set an attribute of something that some libraries have, by the first components of their names."""
-        code = self._resolver.by_words(path) if self.of(path).of_modules else None
+        whole = self._resolver.by_words(path)
+        code = whole if self.of(path).of_modules else None
         module = self._resolver.module(path)
         meaning = meanings.of(module) if module is not None and code is not None else None
         if code is None or meaning is None:
@@ -144,7 +152,7 @@ class Writers:
 
     def _replaces_module_with(self, name: str, path: str) -> bool:
         """Whether a file puts others in the place of modules, and says a name that these may have."""
-        code = self._resolver.by_words(path) if self.of(path).modules else None
+        code = self._resolver.by_words(path, name) if self.of(path).modules else None
         return code is not None and (name in code.identifiers or name in code.texts)
 
 
@@ -186,7 +194,7 @@ def _names_in(code: Code) -> frozenset[str]:
 
 def _makes_another(code: Code) -> bool:
     """Whether a file calls what the class of an object is: `type(layer)(width)`."""
-    if code.identifiers.isdisjoint(("type", "__class__")):
+    if code.identifiers.isdisjoint(_CLASS_OF):
         return False
     return any(
         _is_class_of(function, operation[1]) for function in code.each_once() for _, operation in function.each(op.CALL)

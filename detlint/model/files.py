@@ -5,6 +5,7 @@ from __future__ import annotations
 from detlint.db import Database
 from detlint.ir.code import Code
 from detlint.ir.function import Function as Body
+from detlint.ir.parts import REFLECTING
 from detlint.marks import Brief, Noted, body, brief, facts, part, saying
 from detlint.model.module import Module
 from detlint.model.modules import Modules
@@ -71,11 +72,13 @@ class Files:
         Args:
             words: those by which a run goes that is followed, of which it isn't noted what words it looks for; all of the file without.
         """
-        for word in words if self.follows else ():
-            saying(self.db, path, word)
+        code = self.modules.code(path)
         if self.follows and not words:
             self.opened.add(path)
-        return self.modules.code(path)
+        for word in words if self.follows else ():  # that none has such a word is said outside of its functions
+            if word not in REFLECTING or (code is not None and word in code.identifiers):
+                saying(self.db, path, word)
+        return code
 
     def inside(self, path: str, function: Body) -> None:
         """Let what is being found out rest on what a function says, and what stands in it: no more of the IR of its file than that, and

@@ -13,7 +13,6 @@ from typing import Final, Literal, NamedTuple
 from detlint.ir import ops as op
 from detlint.ir.code import Code, Function
 from detlint.ir.exits import BEFORE
-from detlint.ir.parts import REFLECTING
 from detlint.ir.uses import Use
 
 Role = Literal["ends", "passes", ""]
@@ -25,15 +24,16 @@ _WORTH_NO_MORE: Final = frozenset({
 """Codes of ops whose value is worth no more than what is in them."""
 
 
+_BY_NAME: Final = frozenset({"locals", "vars", "eval", "exec"})
 _OF_FRAMES: Final = "f_locals"
 
 
 def reads_any_name(code: Code, number: int = 0) -> bool:
     """Whether a function, or what stands in it, may read names that aren't written out; 0: anything of the file."""
-    if REFLECTING.isdisjoint(code.identifiers):
+    if _BY_NAME.isdisjoint(code.identifiers) and _OF_FRAMES not in code.identifiers:
         return False
     return any(
-        not REFLECTING.isdisjoint(function.slots)
+        not _BY_NAME.isdisjoint(function.slots)
         or any(function.strings[operation[2]] == _OF_FRAMES for _, operation in function.each(op.ATTR))
         for function in code.inside(number)
     )
