@@ -197,28 +197,6 @@ def test_a_script_that_did_nothing_comes_to_act_by_an_edit_elsewhere(project: Ca
     assert report(*only) == report("--select", "DET102", "--no-cache")
 
 
-LAYERS = """
-import mindspore
-from mindspore import nn, ops
-
-
-class Net(nn.Cell):
-    def construct(self, x):
-        return ops.sum(mindspore.cat([x, x]))
-"""
-TRAINS = """
-import mindspore
-from mindspore import nn
-
-from layers import Net
-
-net = Net()
-cell = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params()))
-cell(mindspore.ops.ones((1, 3, 8, 8)))
-"""
-GIVES = "import mindspore\n\nmindspore.cat = mindspore.ops.cat\n"
-
-
 LACKING = "import torch\n\nSIZE = 3\n"
 MORE = "from noise import SIZE\n\n\ndef sized():\n    return SIZE\n"
 
