@@ -103,8 +103,9 @@ class Tuning:
         if self._terms.has(
             "tuned_kernels", self._meaning.name(around, around.ops[decorator][1] if called else decorator)
         ):
-            fixed = called and "config" in around.call(decorator).named
-            return next(self._reductions(function), None) if not fixed else None
+            given = around.call(decorator).named if called else {}
+            untuned = "autotune_effort" in given and around.constant(given["autotune_effort"]) == "none"
+            return next(self._reductions(function), None) if not (untuned or "config" in given) else None
         return None
 
     def _inside(self, function: Function) -> Iterator[Function]:
@@ -334,16 +335,16 @@ class Tuning:
         return made < mark and self._is_number(function, made) if function.ops[made][0] == op.CALL else False
 
     def _adds(self, function: Function, slot: int, value: int, mark: int) -> bool:
-        """Whether what a name gets is itself, from before a loop, and something else."""
-        operation = function.ops[value]
-        signed = operation[0] in (op.BINARY, op.AUGMENT) and function.strings[operation[1]] in _SIGNS
-        multiplied = operation[0] == op.CALL and self._terms.has(
-            "products", self._numbers.named(function, operation[1])
-        )
-        if not (signed or multiplied):
-            return False
-        before = [at for at in function.within(value) if function.ops[at] == (op.LOAD, slot)]
-        return any(self._begins_as_number(function, at, mark, value) for at in before)
+        """Whether what a name gets is itself, from before a loop, and something else; also by way of other names."""
+        for made in (each for each in function.made_of(value) if each > mark):
+            operation = function.ops[made]
+            signed = operation[0] in (op.BINARY, op.AUGMENT) and function.strings[operation[1]] in _SIGNS
+            called = self._numbers.named(function, operation[1]) if operation[0] == op.CALL else ""
+            adds = signed or self._terms.has("products", called)
+            before = [at for at in function.made_of(made) if function.ops[at] == (op.LOAD, slot)] if adds else []
+            if any(self._begins_as_number(function, at, mark, made) for at in before):
+                return True
+        return False
 
     def _begins_as_number(self, function: Function, load: int, mark: int, value: int) -> bool:
         """Whether a name is no address, and no offset, by what it is before the loop: a constant, what was loaded, or a new array."""
