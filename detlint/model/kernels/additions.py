@@ -146,14 +146,23 @@ class Additions:
         """Whether something is stored where a call says that counts, and it is one's own, by which of them one is; or the count at a
         place that is one's own among all. What is made of the count alone, a task that is taken from a queue, is the same whoever takes
         it."""
-        values, places = list[int](), list[int]()
+        values, places, counts = list[int](), list[int](), {*self._kept(meaning, function, call)}
         for *place, value in self._stores(meaning, function):
-            tells = any(call in function.made_of(part) for part in place)
-            if tells != (call in function.made_of(value)):
+            tells = not all(counts.isdisjoint(function.made_of(part)) for part in place)
+            if tells == counts.isdisjoint(function.made_of(value)):
                 values += [value] if tells else []
                 places += [] if tells else place
         ways = [*self._ways.of(meaning, function, call)] if values or places else []
         return any(self._ways.rests_on(way, values) or self._is_among_all(way, places) for way in ways)
+
+    def _kept(self, meaning: Meaning, function: Function, call: int) -> Iterator[int]:
+        """A count, and what is read of an array of the kernel's own that it is kept in: `slot[0] = atomic_add(...)`."""
+        yield call
+        for _, (_, array, _, value) in function.each(op.SET_ITEM):
+            made = function.ops[own := function.meant(array)]
+            allocated = made[0] == op.CALL and self._terms.has("typed", meaning.name(function, made[1]))
+            if allocated and call in function.made_of(value):
+                yield from (at for at, item in function.each(op.ITEM) if function.meant(item[1]) == own)
 
     def _is_among_all(self, way: Way, place: Sequence[int]) -> bool:
         """Whether a place is one's own, and not only in a block."""

@@ -75,7 +75,11 @@ class SourceWays:
         calls = (other for other, _ in function.each(op.CALL) if self._terms.has("atomics", called(function, other)))
         others = ((other, function.call(other).positional[:1]) for other in calls if other != at)
         return all(
-            writers.array(function, given[0]) != array or writers.is_alone(function, other, given, way.running)
+            writers.array(function, given[0]) != array
+            or (
+                writers.is_alone(function, other, given, way.running)
+                and not writers.is_beside(function, at, place, given)
+            )
             for other, given in others
             if given
         )

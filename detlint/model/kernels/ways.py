@@ -15,7 +15,7 @@ from detlint.catalog import Entry
 from detlint.ir import ops as op
 from detlint.ir.code import Function
 from detlint.model.kernels.digits import Axes
-from detlint.model.kernels.python import DEEPEST, Adding, Kernels, Launch
+from detlint.model.kernels.python import DEEPEST, Kernels, Launch
 from detlint.model.kernels.writers import Writers
 from detlint.model.meaning import Meaning
 
@@ -149,15 +149,13 @@ class Ways:
         return all(way.writers.is_alone(function, at, place, way.running) for way in ways)
 
     def is_met(self, meaning: Meaning, function: Function, call: int, name: str, entry: Entry) -> bool:
-        """Whether what a call adds to is an array to which another such call of the kernel adds, in places that several add to."""
-        writers, kernels = Writers(self._kernels.numbers(meaning), threads=False), self._kernels
-        array = writers.array(function, kernels.adding(function, call, name, entry).place[0])
-        for other, named in meaning.calls(function):
-            adding = kernels.adding(function, other, name, entry) if named == name and other != call else Adding([], -1)
-            same = array >= 0 and adding.place and writers.array(function, adding.place[0]) == array
-            if same and not self.is_alone(meaning, function, other, adding.place):
-                return True
-        return False
+        """Whether what a call adds to is an array to which another such call adds, in places that several add to, or in the next."""
+        adding, ways = self._kernels.adding(function, call, name, entry), [*self.of(meaning, function, call)]
+        calls = [other for other, named in meaning.calls(function) if ways and named == name and other != call]
+        places = {at: place for at in calls if (place := self._kernels.adding(function, at, name, entry).place)}
+        same = [at for at in places if ways[0].writers.is_same_array(function, adding.place[0], places[at][0])]
+        beside = (way.writers.is_beside(function, call, adding.place, places[at]) for at in same for way in ways)
+        return any(beside) or any(not self.is_alone(meaning, function, at, places[at]) for at in same)
 
     def rests_on(self, way: Way, values: Sequence[int]) -> Axes:
         """The numbers of programs, threads and rounds on a way of which values are made."""

@@ -105,6 +105,40 @@ class Writers:
                 return operation[1] if operation[0] == op.LOAD else -1
         return -1
 
+    def is_same_array(self, function: Function, one: int, other: int) -> bool:
+        """Whether two addresses are in one array, or in the same part of it: `field.real`."""
+        array, name = self.array(function, one), function.dotted(one)
+        return self.array(function, other) == array if array >= 0 else bool(name) and name == function.dotted(other)
+
+    def is_beside(self, function: Function, at: int, place: Sequence[int], other: Sequence[int]) -> bool:
+        """Whether one address is next to another of the same array, `out[i]` and `out[i + 1]`: so a thread adds where its neighbour does.
+        A test that leaves out some may leave out the neighbour."""
+        pairs = [*zip(self._entries(function, place), self._entries(function, other), strict=False)]
+        apart = [pair for pair in pairs if not function.same(*pair)]
+        if len(apart) != 1 or self._left_out(function, at):
+            return False
+        loads = [[v] if function.ops[v][0] != op.LOAD else function.stored(v) or [v] for v in apart[0]]
+        one, two = ([self._step(function, made) for made in several] for several in loads)
+        return any(a[0] and a[0] == b[0] and abs(a[1] - b[1]) == 1 for a, b in product(one, two))
+
+    def _entries(self, function: Function, place: Sequence[int]) -> list[int]:
+        """The numbers of an entry, or its address."""
+        operation = function.ops[place[0]]
+        operation = function.ops[operation[2]] if operation[0] == op.UNARY else operation
+        found = [*place[1:]] or [operation[2] if operation[0] == op.ITEM else place[0]]
+        return [part for n in found for part in (function.ops[n][1:] if function.ops[n][0] == op.TUPLE else (n,))]
+
+    def _step(self, function: Function, value: int) -> tuple[str, int]:
+        """A number as another one that neighbours have consecutively, and what is added to it; "" for none such."""
+        base, step, operation = value, 0, function.ops[function.meant(value)]
+        if operation[0] == op.BINARY and (word := function.strings[operation[1]]) in ("+", "-"):
+            constant = function.constant(function.meant(operation[3]))
+            base, step = (operation[2], constant if word == "+" else -constant) if type(constant) is int else (value, 0)
+        terms, meant = self._terms_of(function, base, 0), function.meant(base)
+        if not any(term.axes and term.scale < 0 and _LOOP not in term.axes for term in terms):
+            return "", 0
+        return (str(meant) if function.ops[meant][0] == op.CALL else self._size_name(function, base)), step
+
     def _ways(self, function: Function, at: int, place: Sequence[int]) -> Iterator[Mapping[str, bool]]:
         """The ways that parameters choose by which an address is made, among those that lead to an op."""
         made = (guard for value in place for n in function.made_of(value) for guard in function.guards(n))
