@@ -10,7 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from detlint.checks.finding import Finding
-from detlint.ir.code import Code
+from detlint.ir import ops as op
+from detlint.ir.code import Code, Function
 from detlint.ir.parts import parts_of
 from detlint.ir.records import FileIR
 from detlint.ir.spans import lines_of
@@ -88,18 +89,19 @@ class _Comparison:
             return None
         changed = now.changed(then)
         for function in after.functions():
-            if function.part not in changed and not self._stands_alike(one, other, function.number):
+            if function.part not in changed and not self._stands_alike(one, other, function):
                 if not function.part:
                     return None
                 changed.add(function.part)
         return changed
 
-    def _stands_alike(self, one: FileIR, other: FileIR, number: int) -> bool:
-        """Whether the ops of a function stand where they stood, but for the lines."""
+    def _stands_alike(self, one: FileIR, other: FileIR, function: Function) -> bool:
+        """Whether the ops of a function stand where they stood, but for the lines, and for where definitions in it end."""
+        number, definitions = function.number, {at for at, _ in function.each(op.FUNCTION, op.CLASS)}
         header, there = one.functions[number], other.functions[number]
         if header.parent >= 0 and not self._moved(header.line, there.line):  # that of a whole file is its first
             return False
-        (columns, lines), (others, new) = lines_of(one, number), lines_of(other, number)
+        (columns, lines), (others, new) = (lines_of(ir, number, definitions) for ir in (one, other))
         return columns == others and len(lines) == len(new) and all(map(self._moved, lines, new))
 
     def _moved(self, line: int, to: int) -> bool:

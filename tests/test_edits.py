@@ -723,3 +723,87 @@ def test_a_target_that_is_asked_for_counts_more_than_documents(project: Callable
     project(**{name: (DOCUMENTED / name).read_text() for name in ("run.sh", "train.py")})
     found = report("--select", "DET406,DET605,DET608", "--target", "ascend", "--no-cache")
     assert all(code in found for code in ("DET406", "DET605", "DET608"))
+
+
+FITS = """import torch
+
+
+def fit():
+    torch.manual_seed(0)
+    net = torch.nn.Linear(2, 1).cuda()
+    net(torch.rand(3, 2).cuda()).sum().backward()
+    torch.optim.SGD(net.parameters(), 0.1).step()
+"""
+TRIES = """import fits
+import mindspore.dataset as ds
+
+
+def count(x):
+    for row in x:
+        row = key
+    return x
+
+
+def other(net):
+    return net.eval()
+
+
+key = 3
+fits.fit()
+for number in (1, 2):
+    print(number)
+again = ds.MindDataset("rows", ["rows"], shuffle=True)
+print(again)
+"""
+FLAGS = """import numpy as np
+import other
+from fits import fit
+
+
+class Net:
+    def __init__(self, flag):
+        self.flag = flag
+
+    def draw(self):
+        if self.flag:
+            return np.random.rand(3)
+
+
+fit()
+net = Net(False)
+other.use(net)
+print(net.draw())
+"""
+SETS = """class Other:
+    def reset(self, there):
+        this, rest = self, 0
+        this.flag = True
+        return rest
+
+
+def use(net):
+    return net
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("main.py", "row = key", "row = again"),
+        ("main.py", "row = key", "row = eval"),
+        ("other.py", "this, rest = self, 0", "this = self; rest = 0"),
+        ("other.py", "return rest", "return rest + 7"),
+    ],
+    ids=["a variable is read", "any name is read", "another's attribute", "the last line"],
+)
+def test_an_edit_inside_of_a_function_that_facts_do_not_tell(
+    project: Callable[..., Path], file: str, old: str, new: str
+) -> None:
+    files = {"fits.py": FITS, "main.py": TRIES if file == "main.py" else FLAGS, "other.py": SETS}
+    root = project(**files)
+    age(root, 0)
+    asked = ("--target", "cuda", "--show-notes")
+    report(*asked, "--cache-dir", "cache")
+    (root / file).write_text(files[file].replace(old, new))
+    age(root, 1)
+    assert report(*asked, "--cache-dir", "cache") == report(*asked, "--no-cache")

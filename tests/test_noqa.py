@@ -194,7 +194,7 @@ def test_all_is_covered_and_nothing_else_changes(project: Project, pieces: list[
 def test_a_notebook(project: Project) -> None:
     cells = (
         "#md text",
-        "import torch.nn.functional as F\nx = 1",
+        "import torch.nn.functional as F\nx = 1\nx.backward()",
         "%time x = 2\n\nF.grid_sample(x, x)\n",
         "    F.grid_sample(x, x)",
     )

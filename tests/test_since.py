@@ -165,7 +165,7 @@ def test_names_and_lines_that_look_like_a_patch(repository: Callable[..., Path])
 
 
 def test_notebooks_by_cell(repository: Callable[..., Path]) -> None:
-    cells = ["import torch.nn.functional as F", "F.grid_sample(1, 2)", "F.grid_sample(3, 4)"]
+    cells = ["import torch.nn.functional as F\nx.backward()", "F.grid_sample(1, 2)", "F.grid_sample(3, 4)"]
     root = repository(**{"n.ipynb": notebook(*cells)})
     outputs = {"source": [cells[1]], "outputs": [{"output_type": "stream", "name": "stdout", "text": ["1"]}]}
     (root / "n.ipynb").write_text(notebook("#md title", cells[0], outputs, "F.grid_sample(3, 5)"))

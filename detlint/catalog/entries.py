@@ -41,10 +41,8 @@ UNORDERED = frozenset({"DET305", "DET306"})
 RAISES = "raises"
 REMOVED = "removed"
 """The context of what a library doesn't have, or doesn't take: a call of it comes to an error."""
-UNSUPPORTED = "unsupported"
-"""The context of operators that a framework doesn't have on the hardware that `targets` names."""
 
-OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", "named-weights", RAISES, REMOVED, UNSUPPORTED})
+OF_TYPES = frozenset({"returns-self", "closed", "layer", "weights", "named-weights", RAISES, REMOVED})
 """Contexts that only say what an object is, or matter only in files that mention its library."""
 
 

@@ -16,7 +16,6 @@ from detlint.catalog.entries import (
     REMOVED,
     SHUFFLED,
     TRANSFORM,
-    UNSUPPORTED,
     Entry,
     Factory,
     Signature,
@@ -267,8 +266,8 @@ class Catalog:
 
     @cached_property
     def raising(self) -> frozenset[str]:
-        """The names whose calls may come to an error, perhaps on some hardware alone."""
-        return self.with_context(RAISES) | self.with_context(UNSUPPORTED)
+        """The names whose calls may come to an error."""
+        return self.with_context(RAISES)
 
     @cached_property
     def lacking(self) -> frozenset[str]:

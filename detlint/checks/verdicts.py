@@ -45,7 +45,7 @@ class Verdicts:
         self._unused, self._placed = domains.unused, domains.placed
         self.silence = Silence(domains)
         self.kernels = KernelRules(self._matcher, self._users)
-        self._steady: Memo[bool] = Memo(self._users.db)
+        self._exactly: Memo[bool] = Memo(self._users.db)
         self._milder = Milder(domains, self.silence)
 
     def matches(self, module: Module, index: int) -> Iterator[Match]:
@@ -166,15 +166,15 @@ class Verdicts:
         comes there."""
         if not match.builds:
             key = (module.path, index, match.name)
-            return self._steady.of(key, partial(self._is_steady, module, index, match), False)
+            return self._exactly.of(key, partial(self._is_exact, module, index, match), False)
         if self._is_frozen(module, index, match):
             return True
         if self._unused.is_made_for_nothing(module, index, match.name, generator=False):
             return True
         key = (module.path, index, match.name)
-        return self._steady.of(key, partial(self._exact.holds, module, index, match), False)
+        return self._exactly.of(key, partial(self._exact.holds, module, index, match), False)
 
-    def _is_steady(self, module: Module, index: int, match: Match) -> bool:
+    def _is_exact(self, module: Module, index: int, match: Match) -> bool:
         return self._backward.never_varies(module, index, match) or self._exact.holds(module, index, match)
 
     def is_harmless_generator(self, module: Module, index: int) -> bool:

@@ -58,9 +58,9 @@ class Parts(NamedTuple):
 
 def parts_of(code: Code) -> Parts:
     """The parts of a file."""
-    top, found, shared, sets = list[object](), dict[int, Part](), set[str](), list[tuple[str, str]]()
+    top, found, shared, sets = list[object](), dict[int, Part](), set[str](), list[tuple[str, ...]]()
     for function in code.functions():
-        shared.update(_variables(function))
+        shared.update(_variables(function) if function.number else ())
         sets += _sets(function)
         if not function.number or (function.is_class and not function.part):
             top.append(_said(function, set()))
@@ -78,14 +78,20 @@ def parts_of(code: Code) -> Parts:
 
 
 def _variables(function: Function) -> Iterator[str]:
-    """The variables of the top level that a function has."""
-    return (function.text(slot) for slot, name in enumerate(function.names) if not name.owner and name.slot >= 0)
+    """The variables of the top level that a function has, and by what it comes to others that it doesn't say."""
+    for slot, name in enumerate(function.names):
+        text = function.text(slot)
+        if not name.owner and (name.slot >= 0 or text in REFLECTING):
+            yield text
 
 
-def _sets(function: Function) -> Iterator[tuple[str, str]]:
-    """The attributes that a function sets or deletes, each with whose it is."""
+def _sets(function: Function) -> Iterator[tuple[str, ...]]:
+    """The attributes that a function sets or deletes, each with whose it is: under whatever name that stands there."""
     for _, operation in function.each(op.SET_ATTR, op.DELETE_ATTR):
-        yield function.dotted(operation[1]), function.strings[operation[2]]
+        of = function.meant(operation[1])
+        body, root = function.receiver(of), function.meant(function.chain(of).root)
+        owner = body.qualified if body is not None else ""
+        yield owner, function.dotted(of), str(function.ops[root][0]), function.strings[operation[2]]
 
 
 def _binds_outside(function: Function) -> bool:

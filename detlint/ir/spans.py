@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import add
@@ -97,10 +97,15 @@ def span_of(ir: FileIR, function: int, at: int) -> Span:
     return lines[at], begins[at], lines[at] + heights[at], begins[at] + widths[at]
 
 
-def lines_of(ir: FileIR, function: int) -> tuple[list[object], list[int]]:
-    """Where the ops of a function stand: all but the lines, and the lines."""
+def lines_of(ir: FileIR, function: int, without_end: Set[int]) -> tuple[list[object], list[int]]:
+    """Where the ops of a function stand: all but the lines, and the lines.
+
+    Args:
+        without_end: those of which the end is left out.
+    """
     lines, begins, heights, widths = _columns(ir.spans[function])
-    return [begins, widths], [*lines, *map(add, lines, heights)]
+    ending = [at for at in range(len(lines)) if at not in without_end]
+    return [begins, [widths[at] for at in ending]], [*lines, *(lines[at] + heights[at] for at in ending)]
 
 
 def last_lines(ir: FileIR) -> list[int]:

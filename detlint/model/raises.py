@@ -105,9 +105,8 @@ class Raises:
 
     def _may_stand_in(self, path: str, forward: str) -> bool:
         """Whether a file may give a layer another forward pass, or this something else than a call says."""
-        code = self.resolver.by_words(
-            path, *INSTEAD
-        )  # which attributes it sets at all is said outside of its functions
+        # Which attributes it sets at all is said outside of its functions.
+        code = self.resolver.by_words(path, *INSTEAD)
         return code is None or not INSTEAD.isdisjoint(code.identifiers) or any(True for _ in code.setters(forward))
 
     def _may_be_another(self, module: Module, home: Module) -> bool:

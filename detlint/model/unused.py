@@ -22,10 +22,10 @@ _WORTH_NO_MORE: Final = frozenset({
     op.PART, op.FOR,
 })  # fmt: skip
 """Codes of ops whose value is worth no more than what is in them."""
-
-
 _BY_NAME: Final = frozenset({"locals", "vars", "eval", "exec"})
+"""By what code reads names that it doesn't say,"""
 _OF_FRAMES: Final = "f_locals"
+"""also those of another function that runs."""
 
 
 def reads_any_name(code: Code, number: int = 0) -> bool:

@@ -136,7 +136,7 @@ class Documented:
         """Whether a run's script always imports what is for Intel's CPUs and accelerators alone, and a file of the run names the CPU in its
         code, while none names an accelerator, but for libraries beside the project."""
         script = reach.entry.module.path
-        code = self._matcher.resolver.code(script)
+        code = self._matcher.resolver.modules.code(script)  # of which its top level is asked alone
         if code is None or not _always_imports(code, _OF_INTEL):
             return False
         home = os.path.join(self._documents.home(script), "")
