@@ -757,7 +757,7 @@ print(again)
 """
 FLAGS = """import numpy as np
 import other
-from fits import fit
+import torch
 
 
 class Net:
@@ -767,14 +767,27 @@ class Net:
     def draw(self):
         if self.flag:
             return np.random.rand(3)
+        return 0
 
 
-fit()
+torch.manual_seed(0)
 net = Net(False)
+print(other.noise(1))
 other.use(net)
-print(net.draw())
+layer = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+(layer(torch.ones(4, 3)).sum() + net.draw()).backward()
+optimizer.step()
 """
-SETS = """class Other:
+SETS = """import torch
+
+
+def noise(x):
+    torch.manual_seed(1)
+    return x
+
+
+class Other:
     def reset(self, there):
         this, rest = self, 0
         this.flag = True
