@@ -90,6 +90,7 @@ class Engine:
             untrained.hands,
             Sums(self.users, untrained.may_train_in).may,
             domains.patched.may,
+            lambda *at: domains.constants.draw_nothing(*at),
             self.users.writers,
         )
 

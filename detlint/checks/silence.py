@@ -52,6 +52,7 @@ class Silence:
         self._gradients = domains.gradients
         self._unnamed, self._untrained, self._unused = domains.unnamed, domains.untrained, domains.unused
         self._documented, self._hardware, self._placed = domains.documented, domains.hardware, domains.placed
+        self._fixed_data = domains.fixed_data
         self.keras_mode = KerasMode(matcher, users)
         self._loaded = Loaded(matcher, users)
         self._reseeding = self._catalog.words_with("reseeds")
@@ -126,6 +127,8 @@ class Silence:
 
     def _by_seed(self, module: Module, index: int, match: Match) -> str:
         """By what it is handed to, or what goes through it: that seeds it, or draws nothing."""
+        if "draws-ahead" in match.entry.contexts and self._fixed_data.holds(module, index, match.name):
+            return "nothing draws in the data that it goes through"
         if match.entry.rule != OPEN_SEED:
             return ""
         if seeds.set_later(module, index, match.entry.when, self._reseeding):

@@ -14,6 +14,7 @@ from detlint.domains.device.chosen import Hardware
 from detlint.domains.device.documented import Documented
 from detlint.domains.device.hardware_tests import DeviceTests
 from detlint.domains.device.placed import Placed
+from detlint.domains.fixed_data import FixedData
 from detlint.domains.gradient.backward import Backward
 from detlint.domains.gradient.frozen import Frozen
 from detlint.domains.gradient.gradients import Gradients
@@ -165,6 +166,10 @@ class Domains:
     @cached_property
     def exact(self) -> Exact:
         return Exact(self.matcher, self.attributes, self.callers)
+
+    @cached_property
+    def fixed_data(self) -> FixedData:
+        return FixedData(self.matcher, self.users)
 
     # -- reached --------------------------------------------------------------------------------------------------------
 

@@ -320,6 +320,8 @@ class Streams(Stepping):
         first = self.first.get(stream)
         here = Draws(place, self.path, self.way, self.process_of)
         if held != "drawn" or first not in found:
+            if self.flow.words.draws_nothing(place.module, place.site):
+                return
             self.state.streams[stream] = "drawn"
             self.first[stream] = first = place
             found.setdefault(place, here)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from detlint.model.attributes import Writers
+from detlint.model.module import Module
 
 
 class Words(NamedTuple):
@@ -25,5 +26,7 @@ class Words(NamedTuple):
     """Whether anything may add up there what several devices have; and whether what trains counts."""
     patches: Callable[[str], bool]
     """Whether a framework may be given there what it lacks."""
+    draws_nothing: Callable[[Module, int], bool]
+    """Whether nothing is left to chance where a site of a module draws."""
     writers: Writers
     """Says who sets attributes there, or puts something else in the place of a definition."""

@@ -72,6 +72,7 @@ class CallsInSight:
         self._shuffling = matcher.catalog.words_of({SHUFFLED, OPEN_SEED})
         self._without_heirs = matcher.catalog.with_context("no-heirs")
         self._even = matcher.catalog.with_context("evenly-spaced")
+        self._choosing = matcher.catalog.with_context("chooses")
         self._wraps = matcher.catalog.with_context("called-as-before")
         self._handing = Handing(self._resolver, families.heirs)
         self._unpacked_tables = Unpacked(matcher, users, gradients.uses, self._passed)

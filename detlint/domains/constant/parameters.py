@@ -11,7 +11,9 @@ from detlint.catalog import OPEN_SEED, SHUFFLED
 from detlint.domains.constant.always import DEEPEST, Always
 from detlint.domains.constant.calls_in_sight import is_named
 from detlint.domains.constant.evaluator import (
+    Evaluator,
     is_known,
+    may_grow,
     parameters_in,
     resolved,
     settle,
@@ -43,8 +45,8 @@ from detlint.model.sites.records import (
 )
 from detlint.model.uses import Use
 
-DRAWS: Final = ("DET10", "DET50")
-"""The rules of what draws, also where no seed reaches that."""
+_CHOSEN_FROM: Final = ("seq", "population", "a")
+"""What functions call the parameter from which they choose."""
 
 
 class Constants(Always):
@@ -93,6 +95,24 @@ class Constants(Always):
                 if all(self._matcher.judge.fulfilled(match.entry, way) is False for way in ways):
                     return f"every call gives `{parameter}` what makes it harmless"
         return ""
+
+    def draw_nothing(self, module: Module, index: int) -> bool:
+        """Whether nothing is left to chance where a site draws: it chooses from a list of one, by what is written or all calls give."""
+        function, attributes = module.function_of(module.sites[index]), set[str]()
+        point = call_of(self._resolver, module, module.sites[index])
+        target = self._matcher.target(module, index) if point is not None else None
+        if point is None or not isinstance(target, Ref) or target.name not in self._choosing:
+            return False
+        given = point.function.call(point.at).argument(0, *_CHOSEN_FROM)
+        leaf = partial(self._leaf, module, function, attributes)
+        value = (
+            Evaluator(leaf).value(point.function, given)
+            if given >= 0 and not point.function.unpacks(point.at)
+            else None
+        )
+        several = [isinstance(option, Items) and len(option.values) == 1 for option in options(value)]
+        name = point.function.dotted(given).rpartition(".")[2] if given >= 0 else ""
+        return all(several) and (not name or not may_grow(point.function.code, name))
 
     def handed_on(self, module: Module, index: int) -> Iterator[Match]:
         """What a site is by what some call gives the function around it, and by default isn't: a wrapper that hands `mode` on, or
