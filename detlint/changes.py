@@ -13,7 +13,7 @@ import msgspec
 from detlint import marks
 from detlint.db import Mark
 from detlint.ir.code import Code
-from detlint.ir.parts import Parts, parts_of
+from detlint.ir.parts import parts_of
 from detlint.ir.words import STAR, Words
 from detlint.model import outline
 from detlint.model.index import Index
@@ -151,14 +151,14 @@ class Changes(NamedTuple):
         if not changed and not led:
             return
         states = {path: self._states(before.files[path].key, files[path].key) for path in edited}
-        parts = {path: self._parts(path) for path in edited}
-        same_tops = {path for path, both in parts.items() if both is not None and both[0].top == both[1].top}
+        changed_names = {path: edits[path].names if path in edits else self._changed_names(path) for path in edited}
+        same_tops = {path for path, names in changed_names.items() if names is not None}
         touched, acting, led_on = self._touched(changed, states, led, same_tops)
         here = touched & files.keys()
         only = {
-            path: both[1].names_changed(both[0])
-            for path in same_tops - led_on
-            if (both := parts[path]) is not None and _same_outside(states[path])
+            path: names
+            for path, names in changed_names.items()
+            if names is not None and path not in led_on and _same_outside(states[path])
         }
         yield from ((marks.body, (path,)) for path in touched)
         yield from ((marks.top, (path,)) for path in acting)
@@ -210,11 +210,13 @@ class Changes(NamedTuple):
         idle |= {path for path, words in saying.items() if path not in changed and not self._acts_on(path, words)}
         return touched, touched - (idle - rebuilt - led.keys()), {*led, *rebuilt, *saying}
 
-    def _parts(self, path: str) -> tuple[Parts, Parts] | None:
-        """The parts of a file as they were, and as they are now; None where one isn't known."""
+    def _changed_names(self, path: str) -> Set[str] | None:
+        """The names that those functions of a file have in which alone its IR says something else; None where it does elsewhere, too."""
         code = [self.store.known_ir(key) for key in (self.before.files[path].key, self.store.files[path].key)]
         then, now = (parts_of(Code(ir)) if ir is not None else None for ir in code)
-        return (then, now) if then is not None and now is not None else None
+        if then is None or now is None or then.top != now.top:
+            return None
+        return now.names_changed(then)
 
     def _said_by_them(
         self, touched: Set[str], sought: Iterable[tuple[str, str]], only: Mapping[str, Set[str]]

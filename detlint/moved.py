@@ -35,7 +35,9 @@ class Edit(NamedTuple):
 
     lines: Lines
     parts: Set[int]
-    """The functions inside of which the IR says something else, as `Function.part` has them."""
+    """The functions inside of which the IR says something else, or stands elsewhere, as `Function.part` has them."""
+    names: Set[str]
+    """The names that those have, or had, in which it says something else."""
 
 
 def edit_of(then: Said, now: Said) -> Edit | None:
@@ -51,7 +53,7 @@ def edit_of(then: Said, now: Said) -> Edit | None:
         return None
     lines = [new for _, new in sorted(comparison.lines.items())]
     in_order = all(one < other for one, other in pairwise(lines))
-    return Edit(comparison.lines, changed) if changed is not None and in_order else None
+    return Edit(comparison.lines, *changed) if changed is not None and in_order else None
 
 
 class _Comparison:
@@ -81,8 +83,9 @@ class _Comparison:
             return len(one) == len(other) and all(map(self.same, one, other))
         return one == other
 
-    def changed_code(self, one: FileIR, other: FileIR) -> Set[int] | None:
-        """The functions of two files inside of which they don't say the same; None where they say different things elsewhere."""
+    def changed_code(self, one: FileIR, other: FileIR) -> tuple[Set[int], Set[str]] | None:
+        """The functions of two files inside of which they don't say the same, and the names that these have; None where they say different
+        things elsewhere."""
         before, after = Code(one), Code(other)
         then, now = parts_of(before), parts_of(after)
         if then.top != now.top or then.functions.keys() != now.functions.keys():
@@ -93,7 +96,7 @@ class _Comparison:
                 if not function.part:
                     return None
                 changed.add(function.part)
-        return changed
+        return changed, now.names_changed(then)
 
     def _stands_alike(self, one: FileIR, other: FileIR, function: Function) -> bool:
         """Whether the ops of a function stand where they stood, but for the lines, and for where definitions in it end."""

@@ -50,7 +50,7 @@ class EvaluationRules:
     """
 
     def __init__(self, domains: Domains, program: Program, live: Callable[[Reach], Mapping[Piece, Reason]]) -> None:
-        self._matcher, self._program, self._live = domains.matcher, program, live
+        self._matcher, self._live = domains.matcher, live
         self._constants, self._modes = domains.own_constants, Modes(domains.matcher, program)
         self._no_grad = self._matcher.catalog.with_context(_NO_GRAD)
 

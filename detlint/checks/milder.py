@@ -32,8 +32,7 @@ class Milder:
     """
 
     def __init__(self, domains: Domains, silence: Silence) -> None:
-        users = domains.users
-        self._settings, self._resolver, self._users = domains.settings, domains.resolver, users
+        self._settings, self._resolver = domains.settings, domains.resolver
         self._silence, self._unnamed = silence, domains.unnamed
         self._untrained = domains.untrained
         self._own_calls, self._own_origins = domains.own_constants, domains.own_origins

@@ -49,7 +49,6 @@ class Silence:
         self._matcher, self._settings = matcher, domains.settings
         self._resolver, self._catalog = matcher.resolver, matcher.catalog
         self._users = users
-        self._gradients = domains.gradients
         self._unnamed, self._untrained, self._unused = domains.unnamed, domains.untrained, domains.unused
         self._documented, self._hardware, self._placed = domains.documented, domains.hardware, domains.placed
         self._fixed_data = domains.fixed_data

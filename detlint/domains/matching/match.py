@@ -16,7 +16,7 @@ from detlint.domains.entropy import SALTED
 from detlint.domains.matching.candidates import CALLS, Candidates
 from detlint.domains.matching.conditions import Judge, Verdict, argument_of
 from detlint.domains.matching.record import Match, Passed
-from detlint.domains.probes import Probes
+from detlint.domains.traced import Examples
 from detlint.ir.yaml_text import is_yaml
 from detlint.model.arguments import Argument, CallArgument, bind, given_with
 from detlint.model.links import Linked
@@ -59,7 +59,7 @@ class Matcher(Candidates):
         super().__init__(users, settings, linked, project)
         numbers = {"whole": self.catalog.whole, "half": self.catalog.half}
         self.judge = Judge(self.resolver.types, self, Handed(self).draws, numbers)
-        self._probes = Probes(self, users.of)
+        self._examples = Examples(self.resolver, self.sinks.meanings, users.of)
 
     def matches(self, module: Module, index: int) -> list[Match]:
         """All entries that a site fulfils, at most one for each rule, in catalog order."""
@@ -105,7 +105,7 @@ class Matcher(Candidates):
 
     def only_shown(self, module: Module, index: int) -> bool:
         """Whether what a site draws is an example for a tracer."""
-        return self._probes.only_shown(module, index)
+        return self._examples.has(module, index)
 
     def holds_with(self, match: Match, values: Mapping[str, Value | None]) -> Verdict:
         """Whether a match's conditions hold when some parameters are given values that are known."""

@@ -55,7 +55,6 @@ class Unnamed:
         self._resolver = resolver
         self._users = users
         self._index = users.index
-        self._root = project.root
         self._by_text = ByText(users)
         self._files = Imported(users, self._by_text, project.root, project.packaged)
         self._declared = {text.rpartition(":")[2].partition(".")[0] for text in project.declared}
